@@ -1,0 +1,85 @@
+"""The configuration: defaults, one or more files over them, checked against a JSON Schema.
+
+``config/config.yaml`` holds a value for every key, so a file given by the user may name only what differs. Snakemake
+merges in the same way, and hands its result to the scripts as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .records.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder that holds config/, resources/ and scripts/."""
+
+SCHEMA = ROOT / "resources" / "schemas" / "config.schema.json"
+DEFAULTS = ROOT / "config" / "config.yaml"
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``over`` laid upon ``base``: mappings are joined key by key, anything else is replaced."""
+    out = dict(base)
+    for key, value in over.items():
+        known = out.get(key)
+        out[key] = merge(known, value) if isinstance(known, Mapping) and isinstance(value, Mapping) else value
+    return out
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Parse one YAML or JSON file. Raises UsageError when it is missing, no YAML, or no mapping."""
+    import yaml
+
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such configuration file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not YAML ({error})") from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{path}: expected keys and values at the top, found {type(value).__name__}")
+    return value
+
+
+def validate(config: Mapping[str, Any], name: str = "configuration") -> None:
+    """Raise UsageError that lists every wrong key by its path, with what was expected."""
+    import jsonschema
+    import orjson
+
+    validator = jsonschema.Draft202012Validator(orjson.loads(SCHEMA.read_bytes()))
+    problems = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.absolute_path)))
+    if problems:
+        lines = [f"  {'.'.join(map(str, p.absolute_path)) or '(top)'}: {p.message}" for p in problems[:20]]
+        raise UsageError("\n".join([f"{name}: {len(problems)} wrong value(s); see config/README.md", *lines]))
+    _check_meaning(config, name)
+
+
+def _check_meaning(config: Mapping[str, Any], name: str) -> None:
+    """What a schema cannot say: names that point to other names."""
+    sets = config["sources"]["sets"]
+    for section in ("buckets", "evaluation"):
+        for key, entry in config[section].items():
+            if entry["source"] not in sets:
+                raise UsageError(
+                    f"{name}: {section}.{key}.source is {entry['source']!r}; expected one of {sorted(sets)}"
+                )
+    for key, entry in config["runs"].items():
+        for other in [*entry["adopt"], *([entry["gate"]] if entry["gate"] else [])]:
+            if other not in config["runs"]:
+                raise UsageError(
+                    f"{name}: runs.{key} names the run {other!r}; expected one of {sorted(config['runs'])}"
+                )
+    fill = config["selection"]["fill"]
+    if fill is not None and fill not in config["buckets"]:
+        raise UsageError(f"{name}: selection.fill is {fill!r}; expected one of {sorted(config['buckets'])}")
+
+
+def load(*paths: Path) -> dict[str, Any]:
+    """Defaults, then each file over them, then checked. Raises UsageError with the key's path."""
+    config = read(DEFAULTS)
+    for path in paths:
+        config = merge(config, read(path))
+    validate(config, " + ".join(map(str, paths)) or str(DEFAULTS))
+    return config
