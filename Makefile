@@ -1,0 +1,53 @@
+# Two commands need nothing but Python 3.11+: `make demo` and `make test`. Each sets itself up in .venv.
+PYTHON ?= python3
+CORES  ?= 2
+VENV   := .venv
+BIN    := $(VENV)/bin
+SNAKE  := $(BIN)/snakemake --cores $(CORES)
+
+.PHONY: help demo test test-fast lint format bench lock clean
+help:  ## show these lines
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(VENV)/.ready: envs/requirements-dev.txt envs/optional-postgres.txt envs/bootstrap.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name it with make PYTHON=..."; exit 64; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r envs/bootstrap.txt
+	cat envs/requirements-dev.txt envs/optional-postgres.txt > $(VENV)/all.txt
+	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r $(VENV)/all.txt \
+	  || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $(VENV)/all.txt
+	touch $@
+
+setup: $(VENV)/.ready  ## make .venv from the locks
+
+demo: $(VENV)/.ready  ## the whole line on drawn data with embedded servers (about 2 minutes)
+	$(SNAKE) --configfile config/demo.yaml
+
+test: $(VENV)/.ready  ## every test of the normal suite, then lint and types
+	$(BIN)/python -m pytest -q
+	$(MAKE) lint
+
+lint: $(VENV)/.ready  ## ruff, snakefmt, mypy, snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+format: $(VENV)/.ready  ## let the formatters write
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile rules
+
+bench: $(VENV)/.ready  ## figures as ratios against named alternatives; asserts nothing
+	$(BIN)/python -m pytest -q -s tests/bench --override-ini=python_files='bench_*.py'
+
+lock: $(VENV)/.ready  ## resolve the .in files again
+	for name in bootstrap requirements optional-postgres; do \
+	  $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q \
+	    envs/$$name.in -o envs/$$name.txt; done
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q \
+	  envs/requirements.in envs/requirements-dev.in -o envs/requirements-dev.txt
+
+clean:  ## remove the environment and caches, never results
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

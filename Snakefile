@@ -1,0 +1,45 @@
+"""tir-distill: raw data -> questions -> teacher trajectories in shards -> filtered, audited ms-swift rows.
+
+The stages in order, one file each in rules/:
+
+    sources     pinned files with a lock           <data>/sources/<id>/lock.json
+    questions   candidates, fingerprints,          <data>/questions, evaluation, decontaminated
+                decontamination, hand-over         <handover>/phase_10k.jsonl, images/, MANIFEST.json
+    sampling    one job per shard, paid            <results>/<run>/shards/<bucket>/<nnnn>-of-<N>.trajectories.jsonl
+    filtering   F1 to F11, repairs                 <results>/<run>/shards/<bucket>/<nnnn>-of-<N>.filtered.jsonl
+    export      rows and statistics                <results>/<run>/accepted.jsonl, stats.json, ...
+    audit       what may go into training          <results>/<run>/audit.json
+    legacy      earlier data as native rows        <results>/legacy/<name>_native.jsonl
+
+Paths and every number come from config/config.yaml; `--configfile config/demo.yaml` lays the demo over it.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/sources.smk"
+include: "rules/questions.smk"
+include: "rules/sampling.smk"
+include: "rules/filtering.smk"
+include: "rules/export.smk"
+include: "rules/audit.smk"
+include: "rules/legacy.smk"
+include: "rules/targets.smk"
+
+
+onstart:
+    start_workflow()
+
+
+onsuccess:
+    end_workflow(failed=False)
+
+
+onerror:
+    end_workflow(failed=True)

@@ -1,0 +1,64 @@
+"""Names and helpers that all stages share. Logic lives in scripts/tir_distill/workflow.py."""
+
+import os
+import sys
+from pathlib import Path
+
+HOME = Path(workflow.basedir)
+sys.path.insert(0, str(HOME / "scripts"))
+
+from tir_distill import config as tir_config
+from tir_distill import workflow as tir
+
+# Jobs call the commands in scripts/ by name, with the Python that runs Snakemake, from any working folder.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(HOME / "scripts"), os.environ["PATH"]])
+
+if os.environ.get("TIR_HUB_MIRROR") and not config["sources"]["mirror"]:
+    config["sources"]["mirror"] = os.environ["TIR_HUB_MIRROR"]
+tir_config.validate(config)
+
+RESULTS = config["paths"]["results"]
+DATA = config["paths"]["data"]
+HANDOVER = config["paths"]["handover"]
+STATE = config["paths"]["state"]
+CONFIG = f"{STATE}/config.json"
+RUNS = tir.runs(config)
+BUCKETS = tir.selected_buckets(config)
+RUN_DIRS = [Path(RESULTS) / run for run in RUNS]
+EMBEDDED = []  # the demo servers of this workflow, when there are any
+
+
+wildcard_constraints:
+    source="[a-z][a-z0-9_]*",
+    bucket="|".join(config["buckets"]),
+    set="|".join(config["evaluation"]),
+    run="|".join(RUNS),
+    legacy="[a-z][a-z0-9_]*",
+    index=r"\d{4}",
+    shards=r"\d{4}",
+
+
+def start_workflow():
+    """Keep the merged configuration, take away old stop marks, start the embedded servers of a demo."""
+    tir.write_resolved(config, Path(CONFIG))
+    for run_dir in RUN_DIRS:
+        tir.Marks(run_dir).clear()
+    if config["demo"] and config["demo"]["serve"]:
+        EMBEDDED.append(tir.DemoServers.start(config, Path(STATE)))
+
+
+def end_workflow(failed):
+    """Stop the embedded servers; after a failure leave with the exit code that says what happened."""
+    while EMBEDDED:
+        EMBEDDED.pop().stop()
+    if failed:
+        code, reason = tir.exit_code_after_failure(RUN_DIRS)
+        print(f"tir-distill: {reason}", file=sys.stderr)
+        sys.exit(int(code))
+
+
+def shards_of(pattern):
+    """An input function: the pattern filled with every shard of the wildcard's run."""
+    return lambda wildcards: [
+        pattern.format(run=wildcards.run, shard=shard) for shard in tir.shard_names(config, wildcards.run)
+    ]

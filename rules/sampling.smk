@@ -1,0 +1,42 @@
+"""Teacher sampling, one job per shard: the paid stage.
+
+REQUIRED INPUTS: <handover>/phase_10k.jsonl
+OUTPUTS: <results>/<run>/shards/<bucket>/<nnnn>-of-<N>.trajectories.jsonl and .questions.jsonl
+STATE (no outputs, they outlive a failed job): <results>/<run>/state/journal/, the search ledger in <state>/
+CONFIG: sampling, plan, teacher (decide the result); engine, budgets, ledger, sandbox (do not)
+ENVIRONMENT: TEACHER_URL, TEACHER_MODEL, TEACHER_API_KEY, SERPER_API_KEY, JUDGE_API_KEY, or .env
+
+No code digest stands in `params:` here, on purpose: editing code never buys a sample again. A changed setting starts
+the job again, and the journal replays every sample whose fingerprint still holds.
+"""
+
+
+rule sample_shard:
+    """Sample the questions of one shard until each is accepted, exhausted or deferred for good."""
+    input:
+        f"{HANDOVER}/phase_10k.jsonl",
+    output:
+        trajectories=f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.trajectories.jsonl",
+        questions=f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.questions.jsonl",
+    log:
+        f"{RESULTS}/{{run}}/logs/sample_shard/{{bucket}}/{{index}}-of-{{shards}}.log",
+    benchmark:
+        f"{RESULTS}/{{run}}/benchmarks/sample_shard/{{bucket}}/{{index}}-of-{{shards}}.jsonl"
+    priority: lambda wildcards: tir.shard_priority(config, wildcards.bucket)
+    retries: 0
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        protocol=tir.protocol_fingerprint(config),
+        sampling=config["sampling"],
+        plan=config["plan"],
+        phase=lambda wildcards: RUNS[wildcards.run]["phase"],
+        adopt=lambda wildcards: " ".join(f"--adopt {RESULTS}/{name}" for name in RUNS[wildcards.run]["adopt"]),
+        run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
+        img_root=HANDOVER,
+        config=CONFIG,
+    shell:
+        "sample_shard.py --config {params.config:q} --questions {input:q} --img-root {params.img_root:q}"
+        " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.adopt}"
+        " --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
+        " --trajectories {output.trajectories:q} --questions-out {output.questions:q} 2> {log:q}"

@@ -1,0 +1,45 @@
+"""Pinned files of every dataset, each with a lock (repository, revision, size, sha256, licence).
+
+REQUIRED INPUTS: none (the hubs, or the folder sources.mirror; the demo draws its own mirror first)
+OUTPUTS: <data>/sources/<source>/lock.json, the files beside it
+CONFIG: sources, demo.draw
+"""
+
+DRAWN = f"{DATA}/mirror/DRAWN.json"
+
+
+rule draw_demo_sources:
+    """Draw the small demo data sets in their upstream layouts."""
+    output:
+        DRAWN,
+    log:
+        f"{DATA}/logs/draw_demo_sources.log",
+    benchmark:
+        f"{DATA}/benchmarks/draw_demo_sources.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        seed=config["seed"],
+        code=tir.code_digest("demo/sources"),
+    shell:
+        "draw_demo_sources.py --out $(dirname {output:q}) --seed {params.seed} --marker {output:q} 2> {log:q}"
+
+
+rule fetch_source:
+    """Download or copy the files of one source at its pinned revision."""
+    input:
+        DRAWN if config["demo"] and config["demo"]["draw"] else [],
+    output:
+        f"{DATA}/sources/{{source}}/lock.json",
+    log:
+        f"{DATA}/logs/fetch_source/{{source}}.log",
+    benchmark:
+        f"{DATA}/benchmarks/fetch_source/{{source}}.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        pinned=lambda wildcards: config["sources"]["sets"][wildcards.source],
+        config=CONFIG,
+    shell:
+        "fetch_source.py --config {params.config:q} --source {wildcards.source:q}"
+        " --out $(dirname {output:q}) 2> {log:q}"

@@ -1,0 +1,205 @@
+"""What the rules need to know, as plain functions: which files make a run, what decides a stage, when to stop.
+
+The rules hold no logic of their own. Nothing here imports Snakemake, so all of it is tested without it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .records.errors import ExitCode, TirError
+from .records.hashing import combine, digest, file_sha256, text_digest
+from .records.jsonl import read_json, write_json
+
+PACKAGE = Path(__file__).resolve().parent
+RESOURCES = PACKAGE.parents[1] / "resources"
+
+PROTOCOL_FILES = ("system_prompt.txt", "tools/search.json", "tools/open.json", "tools/python.json")
+"""Files in resources/ that decide what a teacher is told: part of what a sample is."""
+
+
+# ---- what decides a stage -------------------------------------------------------------------------------------------
+
+
+def meaning_of(source: str) -> str:
+    """A module's syntax tree without comments, docstrings, white space and line numbers."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [item for item in node.body if not _is_bare_text(item)] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def _is_bare_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def code_digest(*rooms: str) -> str:
+    """Digest of what the code of these rooms means. Touching, moving or commenting a file does not change it."""
+    files = sorted(path for room in ("records", *rooms) for path in (PACKAGE / room).rglob("*.py"))
+    return combine(f"{path.relative_to(PACKAGE)} {text_digest(meaning_of(path.read_text()))}" for path in files)[:16]
+
+
+def shipped_digest() -> str:
+    """Digest of what a hand-over carries for the teacher's site: commands, package, resources, lock, bytes and all."""
+    home = PACKAGE.parents[1]
+    folders = ("scripts", "resources", "config", "envs")
+    files = sorted(path for name in folders for path in (home / name).rglob("*") if path.is_file())
+    kept = [path for path in files if path.suffix != ".pyc"]
+    return combine(f"{path.relative_to(home)} {file_sha256(path)}" for path in kept)[:16]
+
+
+def protocol_fingerprint(config: Mapping[str, Any]) -> str:
+    """What decides the samples of a run, with the explicit protocol version in place of any code digest.
+
+    Editing code therefore never buys a sample again; raising ``sampling.protocol_version`` always does.
+    """
+    resources = [file_sha256(RESOURCES / name) for name in PROTOCOL_FILES]
+    return digest(
+        {
+            "sampling": config["sampling"],
+            "teacher": {key: config["teacher"][key] for key in ("model_env", "per_task_type", "per_bucket")},
+            "search": config["search"],
+            "resources": resources,
+        }
+    )[:16]
+
+
+# ---- which files make a run -----------------------------------------------------------------------------------------
+
+
+def selected_buckets(config: Mapping[str, Any]) -> list[str]:
+    """Buckets that give questions to the hand-over, in the order of the configuration."""
+    fill = config["selection"]["fill"]
+    return [name for name, entry in config["buckets"].items() if entry["count"] != 0 or name == fill]
+
+
+def runs(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The runs that are defined; an overlay takes one out by setting it to null."""
+    return {name: entry for name, entry in config["runs"].items() if entry is not None}
+
+
+def run_buckets(config: Mapping[str, Any], run: str) -> list[str]:
+    """Buckets that a run samples: all that are selected, or those with a pilot part."""
+    entry = runs(config)[run]
+    names = selected_buckets(config)
+    return names if entry["phase"] == "all" else [name for name in names if config["buckets"][name]["pilot"] != 0]
+
+
+def shard_names(config: Mapping[str, Any], run: str) -> list[str]:
+    """``<bucket>/<nnnn>-of-<N>`` for every shard of a run, buckets in order (RULINGS 21)."""
+    return [
+        f"{bucket}/{index:04d}-of-{shards:04d}"
+        for bucket in run_buckets(config, run)
+        for shards in [config["buckets"][bucket]["shards"]]
+        for index in range(shards)
+    ]
+
+
+def shard_priority(config: Mapping[str, Any], bucket: str) -> int:
+    """Snakemake's job priority: P0 before P1 before P2 (seed section 2)."""
+    return {"P0": 30, "P1": 20, "P2": 10}[config["buckets"][bucket]["priority"]]
+
+
+def sources_of(config: Mapping[str, Any]) -> list[str]:
+    """Sources that the selected buckets and the evaluation sets read."""
+    names = [config["buckets"][bucket]["source"] for bucket in selected_buckets(config)]
+    names += [entry["source"] for entry in config["evaluation"].values()]
+    return list(dict.fromkeys(names))
+
+
+# ---- stop marks -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Files beside the journals through which jobs tell the workflow how to end."""
+
+    run_dir: Path
+
+    @property
+    def stop(self) -> Path:
+        return self.run_dir / "state" / "stop.json"
+
+    @property
+    def audit(self) -> Path:
+        return self.run_dir / "state" / "audit_failed.json"
+
+    def clear(self) -> None:
+        for path in (self.stop, self.audit):
+            path.unlink(missing_ok=True)
+
+
+def exit_code_after_failure(run_dirs: Sequence[Path]) -> tuple[ExitCode, str]:
+    """Snakemake always ends with 1; say what really happened (stopped and resumable, audit failed, failed)."""
+    for run_dir in run_dirs:
+        marks = Marks(run_dir)
+        if marks.stop.exists():
+            mark = read_json(marks.stop)
+            return ExitCode.RESUMABLE, f"{run_dir.name} stopped: {mark['reason']} ({mark.get('detail', '')}), resumable"
+    for run_dir in run_dirs:
+        if Marks(run_dir).audit.exists():
+            return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
+    return ExitCode.FAILED, "a job failed; its log is named above"
+
+
+# ---- start and end of a workflow ------------------------------------------------------------------------------------
+
+
+def write_resolved(config: Mapping[str, Any], path: Path) -> None:
+    """Keep the merged configuration for the scripts; untouched when it has not changed."""
+    text = json.dumps(config, indent=1, ensure_ascii=False, default=str) + "\n"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_json(path, json.loads(text))
+
+
+@dataclass
+class DemoServers:
+    """The embedded teacher, search, judge and reader, alive for one workflow. They end with this process."""
+
+    process: subprocess.Popen[bytes]
+    env: dict[str, str]
+
+    @classmethod
+    def start(cls, config: Mapping[str, Any], state: Path, *, timeout_s: float = 30.0) -> DemoServers:
+        """Start, wait for the port file, put the endpoints into this process's environment for the jobs."""
+        port_file = state / "demo_servers.json"
+        port_file.unlink(missing_ok=True)
+        state.mkdir(parents=True, exist_ok=True)
+        questions = Path(config["paths"]["handover"]) / "phase_10k.jsonl"
+        command = [sys.executable, "-m", "tir_distill.demo", "serve", "--questions", str(questions)]
+        command += ["--port-file", str(port_file), "--parent", str(os.getpid())]
+        if config["demo"]["corpus_from_questions"]:
+            command.append("--corpus-from-questions")
+        if config["demo"].get("latency_ms"):
+            command += ["--latency-ms", str(config["demo"]["latency_ms"])]
+        env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+        log_path = state / "demo_servers.log"
+        with log_path.open("wb") as log:
+            process = subprocess.Popen(
+                command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        deadline = time.monotonic() + timeout_s
+        while not port_file.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                raise TirError(f"the embedded servers did not start; see {log_path}")
+            time.sleep(0.05)
+        endpoints = {key: str(value) for key, value in read_json(port_file).items()}
+        os.environ.update(endpoints)
+        return cls(process=process, env=endpoints)
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=10)
