@@ -86,7 +86,7 @@ class ToolResult:
     @property
     def text(self) -> str:
         """Content and notice as the model reads them."""
-        return f"{self.content}\n\n{self.notice}" if self.notice else self.content
+        return "\n\n".join(part for part in (self.content, self.notice) if part)
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> ToolResult:
