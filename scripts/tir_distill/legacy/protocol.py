@@ -1,0 +1,107 @@
+"""The text protocol of earlier TIR data, read piece by piece.
+
+Public sets write the same three things in different clothes (CodeDance, Thyme, PyVision, DeepEyesV2, our own
+harness): code between ``<code>`` tags, fenced or not, closed or not; calls as JSON between ``<tool_call>`` tags;
+results between ``<tool_response>``, ``<sandbox_output>``, ``<interpreter>`` or ``<output>`` tags, in a message of their own or
+in the middle of the model's text. ``pieces`` cuts one text into those parts and keeps everything else as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+PieceKind = Literal["text", "think", "code", "call", "result"]
+
+RESULT_TAGS = ("tool_response", "sandbox_output", "interpreter", "output")
+_OPENING = re.compile(r"<(think|code|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
+_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*?)(?:\n?[ \t]*```\s*)?\Z", re.S)
+_FENCED_BLOCK = re.compile(r"\A\s*```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
+_STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>")
+_STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One part of a text. ``code`` is source without fence; ``call`` is the JSON text between the tags."""
+
+    kind: PieceKind
+    text: str
+
+
+def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
+    """Cut a model text into pieces, in order; also say whether thinking is still open at its end.
+
+    ``thinking``: the text goes on inside an open ``<think>`` (Thyme keeps one open across code and results). Text
+    inside thinking comes out as ``think`` pieces; code and results inside it keep their own kinds.
+    """
+    out: list[Piece] = []
+
+    def say(part: str) -> None:
+        if part:
+            out.append(Piece("think" if thinking else "text", part))
+
+    at = 0
+    while match := _OPENING.search(text, at):
+        say(text[at : match.start()])
+        tag = match.group(1)
+        at = match.end()
+        if tag is None or tag == "think":
+            thinking = tag == "think"
+            continue
+        if tag == "code":
+            source, at = _until(text, at, _STOPS_CODE, "</code>")
+            out.append(Piece("code", unfenced(source)))
+        elif tag == "tool_call":
+            source, at = _until(text, at, _STOPS_CALL, "</tool_call>")
+            call, rest = _json_head(source)
+            fenced = _FENCED_BLOCK.match(rest) if _names_code(call) else None
+            if fenced is None and _names_code(call) and not rest.strip():
+                # seed section 9: {"action": "code"} may be followed by the source in a fence after the closing tag
+                fenced = _FENCED_BLOCK.match(text, at)
+                at = fenced.end() if fenced else at
+            out.append(Piece("code", fenced.group(1)) if fenced else Piece("call", call))
+        else:
+            end = text.find(f"</{tag}>", at)
+            body = text[at:] if end < 0 else text[at:end]
+            at = len(text) if end < 0 else end + len(tag) + 3
+            out.append(Piece("result", body.strip("\n")))
+    say(text[at:])
+    return out, thinking
+
+
+def unfenced(source: str) -> str:
+    """Source without its Markdown fence, when it has one, and without blank lines around it."""
+    match = _FENCE.match(source)
+    return (match.group(1) if match else source).strip("\n")
+
+
+def _until(text: str, start: int, stop: re.Pattern[str], closing: str) -> tuple[str, int]:
+    """Text up to the closing tag, or, where that is missing, up to what must come after it."""
+    match = stop.search(text, start)
+    if match is None:
+        return text[start:], len(text)
+    end = match.end() if match.group(0) == closing else match.start()
+    return text[start : match.start()], end
+
+
+def _json_head(source: str) -> tuple[str, str]:
+    """The first JSON object of a text and what follows it; the whole text when there is none."""
+    body = source.strip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(body)
+    except json.JSONDecodeError:
+        return body, ""
+    return body[:end], body[end:]
+
+
+def _names_code(call: str) -> bool:
+    try:
+        value = orjson.loads(call)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(value, dict) and value.get("action") == "code" and "code" not in value

@@ -1,0 +1,124 @@
+"""Rows of the public sets as one shape: messages with plain text, pictures in the order of their tags.
+
+| set | how it comes |
+| --- | --- |
+| CodeDance-SFT | ``messages`` [{role, content}], ``images`` raw bytes; results in user messages |
+| Thyme-SFT | ``image`` list, ``question``, ``response`` that holds the whole trajectory |
+| PyVision | chat messages whose content is a list of typed parts; results in the assistant's own text |
+| DeepEyesV2-SFT | ``conversations`` [{from, value}] or messages with tool turns, ``images`` paths |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..records import BadRow
+
+ROLES = {
+    "system": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "gpt": "assistant",
+    "tool": "tool",
+    "tool_response": "tool",
+    "observation": "tool",
+    "function_response": "tool",
+}
+IMAGE_TAG = "<image>"
+_CLUE = re.compile(r"<image_clue_\d+>.*?</image_clue_\d+>", re.S)
+_USER_IMAGE_PATH = re.compile(r"\n?[^\n]*User Image Path:\s*[\"']?([^\s\"']+)[\"']?[^\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyMessage:
+    """Role (``system``, ``user``, ``assistant``, ``tool``) and text; ``<image>`` stands where a picture is."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyRow:
+    """One row, whatever its clothes."""
+
+    id: str
+    source: str
+    messages: tuple[LegacyMessage, ...]
+    images: tuple[Any, ...]
+    """As they came: bytes, {bytes, path}, base64, data URI or path."""
+    image_paths: tuple[str, ...] = ()
+    """Absolute paths under which the row's own text and code name its pictures (Thyme)."""
+    answer: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_row(row: Mapping[str, Any], *, default_id: str, default_source: str) -> LegacyRow:
+    """Recognise a row's shape. Raises BadRow ``unknown_shape`` or ``unknown_role``."""
+    name = str(row.get("id") or row.get("data_id") or default_id)
+    source = str(row.get("source") or default_source)
+    answer = str(row.get("answer") or row.get("solution") or "")
+    turns = row.get("messages") if row.get("messages") is not None else row.get("conversations")
+    if isinstance(turns, Sequence) and not isinstance(turns, str) and turns:
+        return _from_turns(row, turns, name, source, answer)
+    if isinstance(row.get("question"), str) and isinstance(row.get("response"), str):
+        return _from_thyme(row, name, source, answer)
+    raise BadRow("unknown_shape", f"{name}: expected messages, conversations, or question with response")
+
+
+def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source: str, answer: str) -> LegacyRow:
+    messages: list[LegacyMessage] = []
+    inline: list[Any] = []
+    for number, turn in enumerate(turns):
+        role = ROLES.get(str(turn.get("role", turn.get("from"))))
+        if role is None:
+            raise BadRow("unknown_role", f"{name}: message {number} has role {turn.get('role', turn.get('from'))!r}")
+        text, pictures = _content(turn.get("content", turn.get("value")), name, number)
+        messages.append(LegacyMessage(role, text))
+        inline += pictures
+    images = row.get("images")
+    if images is None:
+        images = row.get("image")
+    if images is not None and not isinstance(images, list | tuple):
+        images = [images]
+    if inline and images:
+        raise BadRow("two_kinds_of_pictures", f"{name}: pictures both inside messages and in a list")
+    return LegacyRow(name, source, tuple(messages), tuple(inline or images or ()), answer=answer)
+
+
+def _content(content: Any, name: str, number: int) -> tuple[str, list[Any]]:
+    """Text of a message; typed parts are joined, their pictures returned in order."""
+    if isinstance(content, str):
+        return _CLUE.sub(IMAGE_TAG, content), []
+    if content is None:
+        return "", []
+    if not isinstance(content, Sequence):
+        raise BadRow("unknown_shape", f"{name}: message {number} has content of type {type(content).__name__}")
+    texts: list[str] = []
+    pictures: list[Any] = []
+    for part in content:
+        if part.get("type") in ("image", "image_url") or "image_url" in part:
+            value = part.get("image_url", part.get("image"))
+            pictures.append(value.get("url") if isinstance(value, Mapping) and "url" in value else value)
+            texts.append(IMAGE_TAG)
+        else:
+            texts.append(_CLUE.sub("", str(part.get("text", ""))) if pictures else str(part.get("text", "")))
+    return "".join(texts), pictures
+
+
+def _from_thyme(row: Mapping[str, Any], name: str, source: str, answer: str) -> LegacyRow:
+    images = row.get("image") or row.get("images") or ()
+    images = images if isinstance(images, list | tuple) else [images]
+    question = row["question"]
+    paths = tuple(_USER_IMAGE_PATH.findall(question))
+    question = _USER_IMAGE_PATH.sub("", question).strip()
+    in_response = row["response"].count(IMAGE_TAG)
+    given = max(len(images) - in_response, 0)
+    missing = given - question.count(IMAGE_TAG)
+    if missing > 0:
+        question = IMAGE_TAG * missing + question
+    messages = (LegacyMessage("user", question), LegacyMessage("assistant", row["response"]))
+    return LegacyRow(name, source, messages, tuple(images), image_paths=paths, answer=answer)
