@@ -13,10 +13,6 @@ case "$run" in
 esac
 home="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$home"
-if [ -f .env ]; then set -a; . ./.env; set +a; fi
-for name in TEACHER_URL TEACHER_MODEL SERPER_API_KEY; do
-  if [ -z "${!name:-}" ]; then echo "run_distill_10k.sh: $name is not set; put it into the environment or .env" >&2; exit 64; fi
-done
 python="${PYTHON:-python3}"
 [ -x .venv/bin/python ] && python=.venv/bin/python
 

@@ -2,8 +2,8 @@
 
 Public sets write the same three things in different clothes (CodeDance, Thyme, PyVision, DeepEyesV2, our own
 harness): code between ``<code>`` tags, fenced or not, closed or not; calls as JSON between ``<tool_call>`` tags;
-results between ``<tool_response>``, ``<sandbox_output>``, ``<interpreter>`` or ``<output>`` tags, in a message of their own or
-in the middle of the model's text. ``pieces`` cuts one text into those parts and keeps everything else as it stands.
+results between ``<tool_response>``, ``<sandbox_output>``, ``<interpreter>`` or ``<output>`` tags, in a message of their
+own or in the middle of the model's text. ``pieces`` cuts one text into those parts and keeps everything else as it stands.
 """
 
 from __future__ import annotations
