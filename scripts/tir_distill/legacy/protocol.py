@@ -3,7 +3,7 @@
 Public sets write the same three things in different clothes (CodeDance, Thyme, PyVision, DeepEyesV2, our own
 harness): code between ``<code>`` tags, fenced or not, closed or not; calls as JSON between ``<tool_call>`` tags;
 results between ``<tool_response>``, ``<sandbox_output>``, ``<interpreter>`` or ``<output>`` tags, in a message of their
-own or in the middle of the model's text. ``pieces`` cuts one text into those parts and keeps everything else as it stands.
+own or in the middle of the model's text. ``pieces`` cuts one text into those parts and keeps all else as it stands.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PieceKind = Literal["text", "think", "code", "call", "result"]
 RESULT_TAGS = ("tool_response", "sandbox_output", "interpreter", "output")
 _OPENING = re.compile(r"<(think|code|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*?)(?:\n?[ \t]*```\s*)?\Z", re.S)
-_FENCED_BLOCK = re.compile(r"\A\s*```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
+_FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
 _STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>")
 _STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
 

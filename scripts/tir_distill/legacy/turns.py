@@ -69,18 +69,19 @@ def to_turns(messages: Sequence[LegacyMessage], name: str) -> NativeConversation
         if message.role == "assistant":
             builder.said(message.text)
         elif builder.waiting or message.role == "tool":
-            builder.result(_bare_result(message.text), number)
+            for text in _bare_results(message.text, builder.calls):
+                builder.result(text, number)
         else:
             raise BadRow("second_question", f"{name}: message {number} is a user message that answers no call")
     return NativeConversation(user=body[0].text, turns=builder.finish())
 
 
-def _bare_result(text: str) -> str:
-    """A result without its tags or its prefix."""
-    found = [piece for piece in pieces(text)[0] if piece.kind == "result"]
-    if found:
-        return "\n".join(piece.text for piece in found)
-    return _RESULT_PREFIX.sub("", text, count=1).strip("\n")
+def _bare_results(text: str, calls: int) -> list[str]:
+    """The results in one message, without tags or prefix: one per call where the counts agree, else one in all."""
+    found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"]
+    if not found:
+        return [_RESULT_PREFIX.sub("", text, count=1).strip("\n")]
+    return found if len(found) == calls else ["\n".join(found)]
 
 
 class _Builder:
@@ -96,6 +97,11 @@ class _Builder:
     def waiting(self) -> bool:
         """A call has been made and no result has come."""
         return self.current is not None and bool(self.current.calls) and not self.current.results
+
+    @property
+    def calls(self) -> int:
+        """Calls of the turn that is being built."""
+        return len(self.current.calls) if self.current else 0
 
     def said(self, text: str) -> None:
         if self.waiting:
