@@ -50,14 +50,9 @@ def test_result_in_a_tool_message_without_tags() -> None:
 
 
 def test_everything_in_one_assistant_text_with_thinking_across() -> None:
-    conversation = talk(
-        ("user", "q"),
-        (
-            "assistant",
-            "<think>a<code>x</code><sandbox_output>1</sandbox_output>b<code>y</code>"
-            "<sandbox_output><image></sandbox_output>c</think><answer>2</answer>",
-        ),
-    )
+    first = "<think>a<code>x</code><sandbox_output>1</sandbox_output>"
+    second = "b<code>y</code><sandbox_output><image></sandbox_output>c</think><answer>2</answer>"
+    conversation = talk(("user", "q"), ("assistant", first + second))
     assert shape(conversation) == [
         ("a", "", ["x"], ["1"]),
         ("b", "", ["y"], ["<image>"]),
