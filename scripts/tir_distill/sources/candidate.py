@@ -1,0 +1,39 @@
+"""What readers give: training candidates and evaluation items, both with their pictures still as file bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A question that may be distilled."""
+
+    id: str
+    question: str
+    answer: str
+    candidates: tuple[str, ...] = ()
+    """Other accepted forms of the answer, without the answer itself."""
+    group: str = ""
+    """Questions that belong together (one article); empty: grouped by the first picture, else alone."""
+    pictures: tuple[bytes, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationItem:
+    """An item that must never be trained on. Lives in memory only; an index keeps its prints."""
+
+    id: str
+    text: str
+    pictures: tuple[bytes, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Reasons for which pictures could not be had; the text still counts."""
+
+
+def other_forms(answer: str, *groups: Any) -> tuple[str, ...]:
+    """Further accepted answers, stripped, in order, without repeats, empties and the answer itself."""
+    forms = [text.strip() for group in groups for text in group if isinstance(text, str)]
+    return tuple(form for form in dict.fromkeys(forms) if form and form != answer)

@@ -1,0 +1,112 @@
+"""Fetch a source: the files that it needs, at a pinned revision, locked.
+
+A file that is there with the right size and sha256 is not fetched again, one that was cut off goes on where it
+stopped, and an error leaves everything that was fetched. Only ``lock.json`` says that a source is complete: it is
+written last, and a workflow should declare it, not the folder, as the output.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from ..records.errors import TirError, UsageError
+from ..records.hashing import file_sha256
+from ..records.protocols import Progress
+from . import faults
+from .backend import Backend, Listing, RemoteFile, select
+from .hub_huggingface import HuggingFaceBackend
+from .hub_mirror import MirrorBackend
+from .hub_modelscope import ModelScopeBackend
+from .lock import NAME, Lock, LockedFile
+from .settings import SourceSettings
+from .tables import count_rows
+
+log = logging.getLogger("tir_distill")
+
+BACKENDS: dict[str, Callable[[SourceSettings], Backend]] = {
+    "huggingface": HuggingFaceBackend,
+    "modelscope": ModelScopeBackend,
+    "mirror": MirrorBackend,
+}
+
+
+def fetch(settings: SourceSettings, folder: Path, progress: Progress | None = None) -> Lock:
+    """Bring the source to ``folder`` and lock it. Raises TirError as described in ``faults``."""
+    backend = BACKENDS[settings.hub](settings)
+    listing = backend.listing()
+    wanted = _wanted(settings, listing, backend.name)
+    (folder / NAME).unlink(missing_ok=True)
+    locked = []
+    for number, file in enumerate(wanted):
+        locked.append(_one(settings, backend, listing, file, folder))
+        if progress is not None:
+            progress.update(done=number + 1, megabytes=sum(item.size for item in locked) // 1_000_000)
+    lock = Lock(
+        source=settings.id,
+        repo=settings.repo,
+        hub=settings.hub,
+        revision=listing.revision,
+        requested_revision=settings.revision,
+        licence=settings.licence,
+        licence_upstream=listing.licence,
+        files=tuple(locked),
+        rows=_rows(settings, locked, folder),
+    )
+    lock.write(folder)
+    return lock
+
+
+def _wanted(settings: SourceSettings, listing: Listing, hub: str) -> list[RemoteFile]:
+    files, unmatched = select(listing.files, settings.files)
+    if not files or (unmatched and not settings.tolerant):
+        names = ", ".join(file.path for file in listing.files[:12]) or "nothing"
+        raise faults.unknown(f"files {', '.join(unmatched or settings.files)}", settings.repo, hub, f"it holds {names}")
+    if unmatched:
+        log.warning("%s: no file matches %s; going on with the others", settings.repo, ", ".join(unmatched))
+    absent = sorted(set(settings.sha256) - {file.path for file in files})
+    if absent:
+        raise UsageError(f"sources.sets.{settings.id}.sha256 names files that are not fetched: {', '.join(absent)}")
+    return files
+
+
+def _one(settings: SourceSettings, backend: Backend, listing: Listing, file: RemoteFile, folder: Path) -> LockedFile:
+    """One file, fetched unless it is there, checked against hub and configuration."""
+    parts = Path(file.path).parts
+    if Path(file.path).is_absolute() or ".." in parts:
+        raise TirError(f"{settings.repo}: the hub lists a file outside its folder: {file.path!r}")
+    target = folder / file.path
+    found = _present(target, file)
+    if found is None:
+        log.info("%s: fetching %s", settings.repo, file.path)
+        backend.download(file, listing, folder)
+        found = file_sha256(target)
+        if file.sha256 is not None and found != file.sha256:
+            target.unlink()
+            raise faults.checksum(f"{settings.repo}/{file.path}", file.sha256, found, pinned=False)
+    pinned = settings.sha256.get(file.path)
+    if pinned is not None and found != pinned:
+        raise faults.checksum(f"{settings.repo}/{file.path}", pinned, found, pinned=True)
+    return LockedFile(path=file.path, size=target.stat().st_size, sha256=found)
+
+
+def _present(target: Path, file: RemoteFile) -> str | None:
+    """sha256 of the file when it is there and is what the hub lists; else None."""
+    if not target.is_file() or (file.size is not None and target.stat().st_size != file.size):
+        return None
+    found = file_sha256(target)
+    return found if file.sha256 is None or found == file.sha256 else None
+
+
+def _rows(settings: SourceSettings, files: list[LockedFile], folder: Path) -> int | None:
+    """Rows over all parquet tables, checked against what the configuration expects."""
+    counts = [count_rows(folder / file.path) for file in files if file.path.endswith(".parquet")]
+    known = [count for count in counts if count is not None]
+    total = sum(known) if known else None
+    if settings.rows is not None and total is not None and total != settings.rows:
+        text = f"{settings.repo}: {total} rows, but sources.sets.{settings.id}.rows expects {settings.rows}"
+        if not settings.tolerant:
+            raise TirError(f"{text}: upstream has changed; review it, then change revision or rows")
+        log.warning("%s; the source is marked tolerant, going on", text)
+    return total

@@ -1,0 +1,80 @@
+"""What a reader is: it says which rows are its own and turns one row into one candidate or item.
+
+Readers hold no loop, no pictures' decoding and no error handling: ``read_questions`` and ``read_evaluation`` do that
+once for all. A row that cannot be used raises BadRow; no other exception leaves a reader, whatever a row holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ...records.errors import BadRow
+from ..candidate import Candidate, EvaluationItem
+from ..fields import Row
+from ..tables import DamagedLine, columns_of, rows, table_files
+
+NOT_OURS = object()
+"""Given by ``parse`` for a row that belongs to another bucket of the same source: neither kept nor rejected."""
+
+
+class Reader:
+    """One source's layout. Subclasses override the class variables, ``parse`` and, where needed, ``raw_rows``."""
+
+    source: ClassVar[str]
+    """Name in the records' ``source`` field and the head of generated ids."""
+    columns: ClassVar[tuple[str, ...]]
+    """Columns that are read."""
+    required: ClassVar[tuple[str, ...]]
+    """Columns without which the layout is not the expected one."""
+
+    def __init__(self, folder: Path, *, tolerant: bool = False, answer_chars: tuple[int, int] = (2, 60)) -> None:
+        self.folder = folder
+        self.tolerant = tolerant
+        self.answer_chars = answer_chars
+
+    def files(self) -> list[Path]:
+        """The tables to read, in order."""
+        return table_files(self.folder)
+
+    def raw_rows(self) -> Iterator[dict[str, Any] | DamagedLine]:
+        """All rows of all tables. What a reader counts (ids by position) it counts over these."""
+        for path in self.files():
+            yield from rows(path, self.columns or None)
+
+    def missing_columns(self) -> dict[str, list[str]]:
+        """Table -> required columns that it lacks."""
+        out = {}
+        for path in self.files():
+            if (names := columns_of(path)) is not None:
+                missing = [name for name in self.required if name not in names]
+                if missing:
+                    out[path.relative_to(self.folder).as_posix()] = missing
+        return out
+
+    def row_id(self, row: Row, index: int) -> str:
+        """A name for a row in the list of rejects, whatever is in it."""
+        return f"{self.source}#{index}"
+
+    def close(self) -> None:
+        """Let go of open files."""
+
+
+class QuestionReader(Reader):
+    """Gives training candidates."""
+
+    def parse(self, row: Row, index: int) -> Any:
+        """A Candidate, a list of them (and of BadRow), or NOT_OURS. Raises BadRow. ``index`` counts all raw rows."""
+        raise NotImplementedError
+
+
+class EvaluationReader(Reader):
+    """Gives items that must never be trained on."""
+
+    def parse(self, row: Row, index: int) -> EvaluationItem:
+        """The item. Raises BadRow only when not even its text can be had."""
+        raise NotImplementedError
+
+
+__all__ = ["NOT_OURS", "BadRow", "Candidate", "EvaluationItem", "EvaluationReader", "QuestionReader", "Reader"]

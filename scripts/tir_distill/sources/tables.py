@@ -1,0 +1,147 @@
+"""Rows of the tables in a source folder, streaming: parquet, JSON Lines, or one JSON array.
+
+A batch of rows is all that is in memory, whatever the file's size. Text that is no UTF-8 becomes ``Undecodable`` in
+its field. A table that is damaged as a file is an error of the whole source and names the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..records.errors import TirError
+from .fields import Undecodable
+
+BATCH_ROWS = 64
+"""Rows with a picture of some 300 kB each make batches of about 20 MB."""
+
+TABLE_SUFFIXES = (".parquet", ".jsonl", ".json")
+_NOT_TABLES = ("lock.json",)
+_JSON_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedLine:
+    """Stands for a line or array element that is no JSON object."""
+
+    detail: str
+
+
+def table_files(folder: Path) -> list[Path]:
+    """Tables of a source in the order of their names. Raises TirError when there is none."""
+    if not folder.is_dir():
+        raise TirError(f"{folder}: no such folder; fetch the source first")
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix in TABLE_SUFFIXES
+        and path.name not in _NOT_TABLES
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    if not files:
+        raise TirError(f"{folder}: no table found; expected a file ending in one of {TABLE_SUFFIXES}")
+    return files
+
+
+def rows(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[str, Any] | DamagedLine]:
+    """Rows of one table; with ``columns``, only those (absent ones are simply missing)."""
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path, columns)
+    elif path.suffix == ".jsonl":
+        yield from _json_lines(path)
+    else:
+        yield from _json_array(path)
+
+
+def columns_of(path: Path) -> list[str] | None:
+    """Column names of a parquet table; None for JSON, whose rows say for themselves."""
+    return list(_open(path).schema_arrow.names) if path.suffix == ".parquet" else None
+
+
+def count_rows(path: Path) -> int | None:
+    """Rows of a parquet table by its footer; None for JSON, which would have to be read."""
+    return int(_open(path).metadata.num_rows) if path.suffix == ".parquet" else None
+
+
+def _open(path: Path) -> Any:
+    try:
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+    except (pa.ArrowException, OSError) as error:
+        raise TirError(f"{path}: not a readable parquet file ({error}); fetch the source again") from error
+
+
+def _parquet_rows(path: Path, columns: Collection[str] | None) -> Iterator[dict[str, Any]]:
+    table = _open(path)
+    names = [name for name in table.schema_arrow.names if columns is None or name in columns]
+    try:
+        for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False):
+            yield from _batch_rows(batch)
+    except (pa.ArrowException, OSError) as error:
+        raise TirError(f"{path}: damaged parquet data ({error}); fetch the source again") from error
+
+
+def _batch_rows(batch: Any) -> list[dict[str, Any]]:
+    try:
+        whole: list[dict[str, Any]] = batch.to_pylist()
+    except UnicodeDecodeError:
+        return [
+            {name: _cell(column, i) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+            for i in range(batch.num_rows)
+        ]
+    return whole
+
+
+def _cell(column: Any, index: int) -> Any:
+    try:
+        return column[index].as_py()
+    except UnicodeDecodeError:
+        return Undecodable()
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any] | DamagedLine]:
+    with path.open("rb") as handle:
+        for number, line in enumerate(handle, start=1):
+            if not line.strip():
+                continue
+            try:
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                yield DamagedLine(f"{path.name}:{number}: {error}")
+                continue
+            yield value if isinstance(value, dict) else DamagedLine(f"{path.name}:{number}: not an object")
+
+
+def _json_array(path: Path) -> Iterator[dict[str, Any] | DamagedLine]:
+    """Elements of a top-level array (or of one held under a key of a top-level object), one at a time."""
+    decoder = json.JSONDecoder()
+    with path.open(encoding="utf-8", errors="replace") as handle:
+        buffer = handle.read(_JSON_CHUNK)
+        start = buffer.find("[")
+        if start < 0:
+            raise TirError(f"{path}: expected a JSON array")
+        buffer = buffer[start + 1 :]
+        number = 0
+        while True:
+            buffer = buffer.lstrip(" \t\r\n,")
+            if buffer.startswith("]"):
+                return
+            try:
+                value, end = decoder.raw_decode(buffer) if buffer else (None, 0)
+            except json.JSONDecodeError:
+                end = 0
+            if end == 0 or end == len(buffer):  # the element may go on in the next chunk
+                more = handle.read(max(_JSON_CHUNK, len(buffer)))
+                if more:
+                    buffer += more
+                    continue
+                raise TirError(f"{path}: the array ends in the middle, after {number} elements; fetch the source again")
+            number += 1
+            buffer = buffer[end:]
+            yield value if isinstance(value, dict) else DamagedLine(f"{path.name}: element {number} is not an object")
