@@ -1,0 +1,187 @@
+"""A number with what stands beside it: currency, scale, percent sign, unit. Read and compared exactly."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .match import Match
+from .numbers import Number, is_rounding, leading_number, parse_number
+from .text import fold, strip_outer, unwrap
+from .units import CURRENCIES, MONEY_SCALES, SCALES, UNCLEAR_CURRENCIES, find_unit
+
+PLAIN = "plain"
+PERCENT = "percent"
+NEAR = Fraction(5, 100)
+"""Relative difference up to which two values in different units are left to the judge (rounded conversions)."""
+
+_PERCENT_WORDS = frozenset({"%", "percent", "per cent", "pct", "百分比"})
+_PERCENT_QUESTION = re.compile(r"%|percent|per cent|proportion|\bshare\b|\brate\b|百分|比例|占比|率", re.IGNORECASE)
+_CURRENCY_FIRST = re.compile(
+    "(?P<sign>[+-]?) ?(?P<mark>"
+    + "|".join(sorted(map(re.escape, CURRENCIES), key=len, reverse=True))
+    + ") ?(?P<rest>[-+.\\d].*)",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(r" ?(" + "|".join(sorted(SCALES, key=len, reverse=True)) + r")(?![a-z])", re.IGNORECASE)
+_PART = re.compile(r"(?:,? and |, | )")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A value in the base unit of its dimension."""
+
+    number: Number
+    """As written, before scale and unit."""
+    value: Fraction
+    """In base units; a percentage is divided by 100."""
+    dimension: str
+    """``plain``, ``percent``, ``money:<currency>``, a dimension of ``units``, or ``?<unknown unit>``."""
+    unit: str = ""
+    scaled: bool = False
+    """A scale word (million, 万) was there."""
+
+
+def parse_quantity(text: str) -> Quantity | None:
+    """Read a whole answer as one quantity, or None. ``5 ft 10 in`` and ``1 hour and 15 minutes`` are one."""
+    text = strip_outer(fold(unwrap(text), case=False))
+    return _single(text) or _compound(text)
+
+
+def _single(text: str) -> Quantity | None:
+    chinese = re.fullmatch(r"百分之(.+)", text)
+    if chinese:
+        number = parse_number(chinese.group(1).casefold())
+        return Quantity(number, number.value / 100, PERCENT, "%") if number else None
+    found = _CURRENCY_FIRST.fullmatch(text)
+    if found and found["mark"].casefold() in CURRENCIES:
+        return _money(found["sign"] + found["rest"], CURRENCIES[found["mark"].casefold()])
+    whole = parse_number(text.casefold())
+    if whole is not None:
+        return Quantity(whole, whole.value, PLAIN)
+    start = leading_number(text)
+    if start is None:
+        words = text.rpartition(" ")
+        spelled = parse_number(words[0].casefold())
+        start = (spelled, words[2]) if spelled and words[2] else None
+    if start is None:
+        return None
+    number, rest = start
+    return _with_rest(number, rest)
+
+
+def _with_rest(number: Number, rest: str) -> Quantity | None:
+    scale = _SCALE.match(rest)
+    factor = 1
+    if scale:
+        factor = SCALES[scale.group(1).casefold()]
+        rest = rest[scale.end() :]
+    rest = rest.strip()
+    value = number.value * factor
+    word = rest.casefold()
+    if not rest:
+        return Quantity(number, value, PLAIN, scaled=bool(scale))
+    if word in _PERCENT_WORDS:
+        return Quantity(number, value / 100, PERCENT, "%", bool(scale))
+    if word in CURRENCIES:
+        return Quantity(number, value, f"money:{CURRENCIES[word]}", CURRENCIES[word], bool(scale))
+    unit = find_unit(rest)
+    if unit is not None:
+        return Quantity(number, value * unit.factor, unit.dimension, rest, bool(scale))
+    if re.fullmatch(r"[^\W\d_][^\d,;]{0,30}", rest):
+        singular = word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        return Quantity(number, value, f"?{singular}", rest, bool(scale))
+    return None
+
+
+def _money(text: str, currency: str) -> Quantity | None:
+    start = leading_number(text)
+    if start is None:
+        return None
+    number, rest = start
+    rest = rest.strip()
+    factor = 1
+    if rest:
+        word = rest.casefold()
+        factor = SCALES.get(word) or MONEY_SCALES.get(word) or 0
+        if not factor:
+            return None
+    return Quantity(number, number.value * factor, f"money:{currency}", currency, factor != 1)
+
+
+def _compound(text: str) -> Quantity | None:
+    """Two or more quantities of one known dimension, largest unit first, as one sum."""
+    pieces = re.findall(r"[^\d\s]*\d[\d.,/]*\s?[^\d\s,]+", text)
+    if not 2 <= len(pieces) <= 4 or _PART.sub("", text).replace(" ", "") != "".join(pieces).replace(" ", ""):
+        return None
+    parts = [_single(piece) for piece in pieces]
+    known = [part for part in parts if part is not None and find_unit(part.unit)]
+    if len(known) != len(parts) or len({part.dimension for part in known}) != 1:
+        return None
+    sizes = [part.value / part.number.value for part in known if part.number.value]
+    if len(sizes) != len(known) or sorted(sizes, reverse=True) != sizes or len(set(sizes)) != len(sizes):
+        return None
+    return Quantity(known[-1].number, sum((p.value for p in known), Fraction(0)), known[0].dimension, known[0].unit)
+
+
+def asks_percent(question: str) -> bool:
+    """Whether a question asks for a share, so that ``39`` and ``39%`` mean the same."""
+    return bool(_PERCENT_QUESTION.search(question))
+
+
+def compare_quantities(answer: Quantity, reference: Quantity, question: str = "") -> Match:
+    """Same value or not; UNKNOWN whenever the unit, the scale or the rounding leaves a doubt."""
+    a, r = answer, reference
+    if a.dimension == r.dimension:
+        if a.value == r.value:
+            return Match.YES
+        if a.dimension == PLAIN:
+            return _unequal_plain(a, r, question)
+        if a.dimension.startswith("?"):
+            return Match.UNKNOWN if is_rounding(a.number, r.number) or a.scaled != r.scaled else Match.NO
+        return Match.UNKNOWN if _near(a.value, r.value) and _could_round(a, r) else Match.NO
+    kinds = {a.dimension, r.dimension}
+    if kinds == {PLAIN, PERCENT}:
+        return _plain_and_percent(a, r, question)
+    money = [q for q in (a, r) if q.dimension.startswith("money:")]
+    if len(money) == 2:
+        return Match.UNKNOWN if {a.unit, r.unit} & UNCLEAR_CURRENCIES else Match.NO
+    if len(money) == 1 and PLAIN in kinds:
+        # TabMWP and others keep the sign out of the reference: more in the answer is right, less is the judge's
+        if a.value == r.value:
+            return Match.YES if r.dimension == PLAIN else Match.UNKNOWN
+        return Match.UNKNOWN if _other_scale(a.value, r.value) or _could_round(a, r) else Match.NO
+    return Match.UNKNOWN
+
+
+def _near(a: Fraction, r: Fraction) -> bool:
+    return abs(a - r) <= NEAR * abs(r)
+
+
+def _could_round(a: Quantity, r: Quantity) -> bool:
+    """Different units or scales may have been rounded on conversion; equal ones only as ``is_rounding`` says."""
+    if a.unit != r.unit or a.scaled != r.scaled:
+        return True
+    return is_rounding(a.number, r.number)
+
+
+def _other_scale(a: Fraction, r: Fraction) -> bool:
+    return any(a * Fraction(10) ** k == r or a == r * Fraction(10) ** k for k in (2, 3, 4, 6, 8, 9))
+
+
+def _unequal_plain(a: Quantity, r: Quantity, question: str) -> Match:
+    if is_rounding(a.number, r.number):
+        return Match.UNKNOWN
+    if (a.scaled or r.scaled or asks_percent(question)) and _other_scale(a.value, r.value):
+        return Match.UNKNOWN
+    return Match.UNKNOWN if a.scaled != r.scaled and _near(a.value, r.value) else Match.NO
+
+
+def _plain_and_percent(a: Quantity, r: Quantity, question: str) -> Match:
+    if a.value == r.value:  # 39 % is 0.39
+        return Match.YES
+    if a.number.value == r.number.value:  # 39 % and 39: only the question can tell
+        return Match.YES if asks_percent(question) else Match.UNKNOWN
+    rounded = is_rounding(a.number, r.number) or _near(a.value, r.value) or _near(a.number.value, r.number.value)
+    return Match.UNKNOWN if rounded else Match.NO
