@@ -7,7 +7,7 @@ rule all:
     input:
         f"{HANDOVER}/MANIFEST.json",
         expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
-        expand(f"{RESULTS}/legacy/{{name}}_native.jsonl", name=config["legacy"]),
+        expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
     localrule: True
 
 
@@ -27,8 +27,8 @@ rule audit:
 
 rule legacy:
     input:
-        expand(f"{RESULTS}/legacy/{{name}}_native.jsonl", name=config["legacy"]),
-    """Every legacy file, converted."""
+        expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
+    """Every legacy file, converted and cleaned."""
     localrule: True
 
 

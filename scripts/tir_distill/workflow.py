@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -104,6 +105,11 @@ def shard_names(config: Mapping[str, Any], run: str) -> list[str]:
         for shards in [config["buckets"][bucket]["shards"]]
         for index in range(shards)
     ]
+
+
+def flag(name: str, value: str | None) -> str:
+    """A flag with its quoted value for a shell line, or nothing when there is no value."""
+    return f"{name} {shlex.quote(value)}" if value else ""
 
 
 def shard_priority(config: Mapping[str, Any], bucket: str) -> int:
