@@ -1,0 +1,224 @@
+"""Runs cells inside a locked worker: one namespace for the session, the last expression printed, tracebacks of the cell.
+
+Everything here shares its process with the cell, which may reach and break it. That harms only the cell's own result;
+the controller trusts none of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import errno
+import io
+import linecache
+import os
+import signal
+import sys
+import time
+import traceback
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import capture
+
+ERROR_CHARS = 16_000
+_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+class CellTimeout(BaseException):
+    """Raised in the running cell by its timer. Not an Exception, so that ``except Exception`` lets it through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a cell ended."""
+
+    status: str
+    """``ok``, ``error``, ``timeout``, ``memory`` or ``disk``."""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Notebook:
+    """The state of a session."""
+
+    folder: str
+    images: int
+    """Question pictures: ``image_1.png`` ... in the folder."""
+    shown: capture.Shown
+    namespace: dict[str, Any] = field(default_factory=dict)
+    _armed: bool = False
+    _backup: tuple[int, int] = (-1, -1)
+
+    def open(self) -> None:
+        """Before the first cell: the namespace becomes the real ``__main__``, so that its classes can be pickled."""
+        main = types.ModuleType("__main__")
+        sys.modules["__main__"] = main
+        self.namespace = main.__dict__
+        self.namespace["__builtins__"] = __builtins__
+        self.namespace["display"] = self.display
+        capture.install(self.shown)
+        # Kept open from the start: a cell may use up all descriptors, or close 1 and 2.
+        self._backup = (os.dup(1), os.dup(2))
+
+    def run(self, number: int, code: str, *, cpu_seconds: float, wall_seconds: float) -> Outcome:
+        """Run one cell. Never raises for anything the cell does."""
+        self._reset()
+        name = f"<cell {number}>"
+        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+        outcome = Outcome("timeout")
+        try:
+            try:
+                self._arm(cpu_seconds, wall_seconds)
+                outcome = self._guarded(code, name)
+            finally:
+                self._disarm()
+        except CellTimeout:
+            outcome = Outcome("timeout")
+        except MemoryError:
+            outcome = Outcome("memory", "MemoryError")
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:
+                pass
+        return outcome
+
+    def display(self, *values: Any) -> None:
+        """What notebooks call ``display``."""
+        for value in values:
+            self._show_value(value)
+
+    def _reset(self) -> None:
+        """What every cell finds anew: its folder, its streams, the question pictures."""
+        os.chdir(self.folder)
+        for backup, descriptor in zip(self._backup, (1, 2), strict=True):
+            os.dup2(backup, descriptor)
+        sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8")
+        for name, descriptor in (("stdout", 1), ("stderr", 2)):
+            raw = io.FileIO(descriptor, "w", closefd=False)
+            text = io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace")
+            setattr(sys, name, text)
+            setattr(sys, f"__{name}__", text)
+        self.shown.clear()
+        if self.images:
+            import PIL.Image
+
+            self.namespace["IMAGE_PATH"] = "input_image.jpg"
+            for index in range(1, self.images + 1):
+                try:  # reads the header only: decoding a photo for each cell would cost more than all else
+                    self.namespace[f"image_{index}"] = PIL.Image.open(f"image_{index}.png")
+                except Exception:
+                    self.namespace.pop(f"image_{index}", None)  # the cell removed or overwrote the file
+
+    def _guarded(self, code: str, name: str) -> Outcome:
+        try:
+            self._execute(code, name)
+            self.shown.open_figures()
+        except CellTimeout:
+            raise
+        except SystemExit as stop:
+            if stop.code in (None, 0):
+                return Outcome("ok")
+            return Outcome("error", f"SystemExit: {stop.code}")
+        except BaseException as error:
+            status = "error"
+            if _is_memory(error):
+                status = "memory"
+            elif isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+                status = "disk"
+            # Formatting runs the cell's own __str__, hence inside the time limit.
+            text = _format(error)
+            self._close_figures()
+            return Outcome(status, text)
+        return Outcome("ok")
+
+    def _execute(self, code: str, name: str) -> None:
+        tree = ast.parse(code, name)
+        final = tree.body[-1] if tree.body else None
+        last = final if isinstance(final, ast.Expr) else None
+        if last is not None:
+            tree.body.pop()
+        if tree.body:
+            exec(compile(tree, name, "exec"), self.namespace)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), name, "eval"), self.namespace)
+            self._show_value(value)
+
+    def _show_value(self, value: Any) -> None:
+        """Like a notebook: pictures as pictures, None not at all; matplotlib's handles are no results."""
+        if value is None:
+            return
+        image = sys.modules.get("PIL.Image")
+        if image is not None and isinstance(value, image.Image):
+            self.shown.image(value)
+            return
+        first = value[0] if isinstance(value, list | tuple) and value else value
+        module = type(first).__module__
+        if module.startswith("matplotlib."):
+            if type(value).__name__ == "Figure":
+                self.shown.figure(value)
+                sys.modules["matplotlib.pyplot"].close(value)
+            return
+        print(repr(value))
+
+    def _close_figures(self) -> None:
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is not None:
+            pyplot.close("all")
+
+    def _arm(self, cpu_seconds: float, wall_seconds: float) -> None:
+        self._armed = True
+        for which in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(which, self._on_timer)
+        # Repeated, for cells that swallow the first one; the controller kills soon after.
+        signal.setitimer(signal.ITIMER_PROF, cpu_seconds, 0.5)
+        signal.setitimer(signal.ITIMER_REAL, wall_seconds, 0.5)
+
+    def _disarm(self) -> None:
+        self._armed = False
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _on_timer(self, _number: int, _frame: types.FrameType | None) -> None:
+        if self._armed:
+            raise CellTimeout
+
+
+def _is_memory(error: BaseException) -> bool:
+    """MemoryError, also as OpenCV says it."""
+    return isinstance(error, MemoryError) or (type(error).__module__ == "cv2" and "Insufficient memory" in str(error))
+
+
+def _only_cell(report: traceback.TracebackException) -> None:
+    """Drop the frames of harness and libraries, in the whole chain of causes."""
+    seen: set[int] = set()
+    todo = [report]
+    while todo:
+        item = todo.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        kept = [frame for frame in item.stack if frame.filename.startswith("<cell ")]
+        item.stack = traceback.StackSummary.from_list(kept)
+        todo += [other for other in (item.__cause__, item.__context__, *(item.exceptions or ())) if other]
+
+
+def _format(error: BaseException) -> str:
+    """The traceback as Python prints it, of the cell's own lines, and not longer than ERROR_CHARS."""
+    try:
+        report = traceback.TracebackException.from_exception(error, limit=-50)
+        _only_cell(report)
+        text = "".join(report.format()).rstrip()
+    except CellTimeout:
+        raise
+    except BaseException:
+        text = f"{type(error).__name__} (its text could not be made)"
+    if len(text) > ERROR_CHARS:
+        text = text[: ERROR_CHARS // 2] + "\n[...]\n" + text[-ERROR_CHARS // 2 :]
+    return text
+
+
+def seconds_used() -> float:
+    """CPU seconds of this process."""
+    return time.process_time()
