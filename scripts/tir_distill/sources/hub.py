@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from ..records.errors import TirError, UsageError
+from ..records.errors import Stopped, TirError, UsageError
 from ..records.hashing import file_sha256
 from ..records.protocols import Progress
 from . import faults
@@ -25,6 +25,8 @@ from .tables import count_rows
 
 log = logging.getLogger("tir_distill")
 
+LISTING_ATTEMPTS = 4
+
 BACKENDS: dict[str, Callable[[SourceSettings], Backend]] = {
     "huggingface": HuggingFaceBackend,
     "modelscope": ModelScopeBackend,
@@ -35,7 +37,7 @@ BACKENDS: dict[str, Callable[[SourceSettings], Backend]] = {
 def fetch(settings: SourceSettings, folder: Path, progress: Progress | None = None) -> Lock:
     """Bring the source to ``folder`` and lock it. Raises TirError as described in ``faults``."""
     backend = BACKENDS[settings.hub](settings)
-    listing = backend.listing()
+    listing = _listing(backend)
     wanted = _wanted(settings, listing, backend.name)
     (folder / NAME).unlink(missing_ok=True)
     locked = []
@@ -56,6 +58,19 @@ def fetch(settings: SourceSettings, folder: Path, progress: Progress | None = No
     )
     lock.write(folder)
     return lock
+
+
+def _listing(backend: Backend) -> Listing:
+    """The listing, asked for again when the hub is busy: one small request must not end a night's work."""
+    import tenacity
+
+    again = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(Stopped),
+        wait=tenacity.wait_exponential(multiplier=2, max=30),
+        stop=tenacity.stop_after_attempt(LISTING_ATTEMPTS),
+        reraise=True,
+    )
+    return again(backend.listing)
 
 
 def _wanted(settings: SourceSettings, listing: Listing, hub: str) -> list[RemoteFile]:

@@ -62,11 +62,12 @@ class HuggingFaceBackend:
     def download(self, file: RemoteFile, listing: Listing, folder: Path) -> None:
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
         from huggingface_hub.file_download import http_get
+        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # public, lazily exported
 
         target = folder / file.path
         part = target.with_name(f"{target.name}.part")
         url = hf_hub_url(self._repo, file.path, repo_type="dataset", revision=listing.revision, endpoint=self._endpoint)
-        headers = self._api._build_hf_headers()
+        headers = build_hf_headers()
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             metadata = get_hf_file_metadata(url, headers=headers, endpoint=self._endpoint, retry_on_errors=True)
@@ -77,7 +78,8 @@ class HuggingFaceBackend:
             if size is not None and resume > size:  # of another revision
                 resume = 0
             with part.open("r+b" if part.exists() else "w+b") as handle:
-                handle.truncate(resume)
+                if handle.seek(0, os.SEEK_END) > resume:
+                    handle.truncate(resume)
                 handle.seek(resume)
                 http_get(
                     metadata.location,

@@ -68,3 +68,25 @@ class Lock:
             return cls.from_dict(read_json(folder / NAME))
         except (KeyError, TypeError) as error:
             raise TirError(f"{folder / NAME}: not a lock file ({error}); fetch the source again") from error
+
+
+def source_files(folder: Path) -> list[Path]:
+    """Files of a source in the order of their names: those of its lock, or all of a folder without one.
+
+    Raises TirError when the folder is missing, or when a locked file is gone or has another size. Files that an
+    earlier revision left behind are not in the lock and so are never read.
+    """
+    if not folder.is_dir():
+        raise TirError(f"{folder}: no such folder; fetch the source first")
+    if (folder / NAME).exists():
+        files = Lock.read(folder).files
+        for file in files:
+            path = folder / file.path
+            if not path.is_file() or path.stat().st_size != file.size:
+                raise TirError(f"{path}: not as locked in {NAME}; fetch the source again")
+        return sorted(folder / file.path for file in files)
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )

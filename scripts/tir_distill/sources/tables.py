@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 
 from ..records.errors import TirError
 from .fields import Undecodable
+from .lock import source_files
 
 BATCH_ROWS = 64
 """Rows with a picture of some 300 kB each make batches of about 20 MB."""
 
 TABLE_SUFFIXES = (".parquet", ".jsonl", ".json")
-_NOT_TABLES = ("lock.json",)
 _JSON_CHUNK = 1 << 20
 
 
@@ -36,15 +36,7 @@ class DamagedLine:
 
 def table_files(folder: Path) -> list[Path]:
     """Tables of a source in the order of their names. Raises TirError when there is none."""
-    if not folder.is_dir():
-        raise TirError(f"{folder}: no such folder; fetch the source first")
-    files = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix in TABLE_SUFFIXES
-        and path.name not in _NOT_TABLES
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
+    files = [path for path in source_files(folder) if path.suffix in TABLE_SUFFIXES]
     if not files:
         raise TirError(f"{folder}: no table found; expected a file ending in one of {TABLE_SUFFIXES}")
     return files

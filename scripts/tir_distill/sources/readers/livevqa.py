@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from ..candidate import Candidate, other_forms
 from ..fields import Row, first, optional_text, text
+from ..lock import source_files
 from ..numpy_list import naive_parse, parse_list
 from ..picture_bytes import picture_bytes
 from ..tables import columns_of
@@ -77,7 +78,7 @@ class LiveVqa(QuestionReader):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._zip = ZipPictures(sorted(self.folder.rglob("*.zip")))
+        self._zip = ZipPictures([path for path in source_files(self.folder) if path.suffix == ".zip"])
         self._seen: Counter[str] = Counter()
 
     def close(self) -> None:
