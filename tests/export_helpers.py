@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 from PIL import Image
+
 from tir_distill.export import ExportSettings, PicturePlaces, to_row
 from tir_distill.records import Picture, Question, ToolCall, ToolResult, Trajectory, Turn, Verdict
 
@@ -36,10 +37,9 @@ SETTINGS = ExportSettings(
 )
 TASKS = {"fvqa_train": "image_search", "evobrowsecomp": "text_search", "chartqa_human": "image_reasoning"}
 
-WORDS = (
-    "the river crosses border near town where bridge was opened in 1932 by mayor and photograph shows stone arches "
-    "桥 建 于 一九三二年 城市 图片 显示 数字 answer compare sources date museum catalogue entry café naïve Ω 😀 🇮🇳"
-).split()
+LATIN = "the river crosses border near town where bridge was opened in 1932 by mayor and photograph shows stone arches"
+OTHERS = "桥 建 于 一九三二年 城市 图片 显示 数字 answer compare sources date museum catalogue entry café naïve Ω 😀 🇮🇳"
+WORDS = [*LATIN.split(), *OTHERS.split()]
 
 
 def prose(rng: random.Random, words: int) -> str:

@@ -67,7 +67,10 @@ def to_row(trajectory: Trajectory, *, places: PicturePlaces, settings: ExportSet
         "n_samples": n_samples,
         "judge_model": verdict.judge_model if verdict else "rule",
         "has_self_search": has_search(call.name for call in calls),
-        "has_image_code": any(call.name in CODE_TOOLS and is_image_code(call.arguments) for call in calls),
+        "has_image_code": any(
+            call.name in CODE_TOOLS and is_image_code(str(parse_arguments(call.arguments).get("code", "")))
+            for call in calls
+        ),
         "answer": question.answer,
         "licence": settings.licence_of(question),
         "lineage": lineage_of(trajectory, settings.config_hash),

@@ -1,0 +1,72 @@
+"""Audit rows before training: exit code 0 when everything passed, 3 when a row or a threshold failed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tir_distill import cli
+from tir_distill.audit import PROFILES, AuditSettings, EvaluationIndex, audit_file
+from tir_distill.export import Tokens
+from tir_distill.records import ExitCode, TirError, write_json
+
+parser = cli.Parser(
+    description=__doc__,
+    example="python scripts/check_distilled.py --in out/full/accepted.jsonl --img-root . \\\n"
+    "    --eval-index eval_text_index.json --report out/full/audit.json",
+)
+parser.add_argument("--in", dest="rows", type=Path, required=True, help="rows to audit (JSON Lines)")
+parser.add_argument("--img-root", type=Path, required=True, help="folder that picture paths are relative to")
+parser.add_argument("--template-dir", type=Path, help="tokenizer folder of the model; default: the pinned template")
+parser.add_argument("--eval-index", type=Path, help="eval_text_index.json of the hand-over; without it check 5 fails")
+parser.add_argument("--report", type=Path, required=True, help="where the report goes (JSON)")
+parser.add_argument("--config", type=Path, help="configuration with other thresholds")
+parser.add_argument("--profile", choices=sorted(PROFILES), default="distilled", help="what kind of rows these are")
+parser.add_argument("--deep", action="store_true", help="also encode every row with ms-swift (envs/optional-swift.txt)")
+
+
+def load_index(path: Path) -> EvaluationIndex:
+    """The evaluation sets as hashes."""
+    from tir_distill.questions import EvaluationIndex as Index
+
+    index: EvaluationIndex = Index.load(path)
+    return index
+
+
+def main(args: argparse.Namespace) -> ExitCode | None:
+    config = cli.load_config(*([args.config] if args.config else []))
+    if args.template_dir:
+        config["tokens"]["template_dir"] = str(args.template_dir)
+    settings = AuditSettings.from_config(config, args.profile)
+    tokens, because = None, ""
+    try:
+        tokens = Tokens.from_config(config)
+    except TirError as error:
+        because = str(error)
+    deep = None
+    if args.deep:
+        from tir_distill.audit.deep import DeepCheck
+
+        if tokens is None:
+            raise TirError(f"--deep compares with the official rendering: {because}")
+        deep = DeepCheck.open(tokens, img_root=args.img_root, max_length=settings.max_length)
+    with cli.ProgressLine("rows audited") as progress:
+        report = audit_file(
+            args.rows,
+            settings,
+            img_root=args.img_root,
+            tokens=tokens,
+            index=load_index(args.eval_index) if args.eval_index else None,
+            flat_max_std=config["decontamination"]["flat_max_std"],
+            secret_values=tuple(cli.secret_values()),
+            deep=deep,
+            no_tokens_because=because,
+            progress=progress,
+        )
+    write_json(args.report, report.to_dict())
+    print(cli.redact(report.summary()))
+    return None if report.passed else ExitCode.AUDIT_FAILED
+
+
+if __name__ == "__main__":
+    cli.run(main, parser)

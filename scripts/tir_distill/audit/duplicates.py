@@ -1,0 +1,37 @@
+"""No id and no question stands in the file twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..export import IMAGE_TAG
+from ..records import text_digest
+from .findings import Finding
+from .view import View
+
+CHECK = "duplicates"
+
+
+@dataclass
+class Duplicates:
+    """Remembers 8 bytes a row for ids and for questions each, with the line."""
+
+    _ids: dict[int, int] = field(default_factory=dict)
+    _questions: dict[int, int] = field(default_factory=dict)
+
+    def check(self, view: View, line: int) -> Iterator[Finding]:
+        """Same id; or same question text (case and white space apart) about the same pictures."""
+        row_id = view.row.get("id")
+        if isinstance(row_id, str) and (first := self._ids.setdefault(_short(row_id), line)) != line:
+            yield Finding(check=CHECK, reason="id", detail=f"also on line {first}")
+        asked = [message["content"] for message in view.messages if message["role"] == "user"]
+        pictures = asked[0].count(IMAGE_TAG) if asked else 0
+        text = " ".join("\n".join(asked).replace(IMAGE_TAG, " ").casefold().split())
+        key = _short("\x1f".join([text, *view.images[:pictures]]))
+        if (first := self._questions.setdefault(key, line)) != line:
+            yield Finding(check=CHECK, reason="question", detail=f"also on line {first}")
+
+
+def _short(text: str) -> int:
+    return int(text_digest(text)[:16], 16)
