@@ -24,7 +24,7 @@ rule audit_run:
         thresholds=config["audit"],
         max_length=config["max_length"],
         code=tir.code_digest("audit", "export"),
-        row_root=RESULTS,
+        row_root=lambda wildcards: RESULTS,
         failed=lambda wildcards: f"{RESULTS}/{wildcards.run}/state/audit_failed.json",
         config=CONFIG,
     shell:

@@ -1,6 +1,5 @@
 """Names and helpers that all stages share. Logic lives in scripts/tir_distill/workflow.py."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -10,11 +9,8 @@ sys.path.insert(0, str(HOME / "scripts"))
 from tir_distill import config as tir_config
 from tir_distill import workflow as tir
 
-# Jobs call the commands in scripts/ by name, with the Python that runs Snakemake, from any working folder.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(HOME / "scripts"), os.environ["PATH"]])
-
-if os.environ.get("TIR_HUB_MIRROR") and not config["sources"]["mirror"]:
-    config["sources"]["mirror"] = os.environ["TIR_HUB_MIRROR"]
+tir.put_commands_on_path(HOME / "scripts")
+tir.mirror_from_environment(config)
 tir_config.validate(config)
 
 RESULTS = config["paths"]["results"]

@@ -29,8 +29,8 @@ rule export_run:
     params:
         code=tir.code_digest("export", "filters"),
         run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
-        img_root=HANDOVER,
-        row_root=RESULTS,
+        img_root=lambda wildcards: HANDOVER,
+        row_root=lambda wildcards: RESULTS,
         config=CONFIG,
     shell:
         "export_run.py --config {params.config:q} --run {wildcards.run:q} --run-dir {params.run_dir:q}"

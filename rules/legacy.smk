@@ -27,7 +27,7 @@ rule convert_legacy:
         pictures=lambda wildcards: tir.flag("--images", config["legacy"][wildcards.legacy]["images"]),
         licence=lambda wildcards: config["legacy"][wildcards.legacy]["licence"],
         images=f"{RESULTS}/legacy/images",
-        row_root=RESULTS,
+        row_root=lambda wildcards: RESULTS,
     shell:
         "convert_tir_to_native.py --in {input:q} --name {wildcards.legacy:q} {params.pictures} --out {output.rows:q}"
         " --report {output.report:q} --rejects {output.rejects:q} --images-out {params.images:q}"

@@ -33,7 +33,7 @@ rule sample_shard:
         phase=lambda wildcards: RUNS[wildcards.run]["phase"],
         adopt=lambda wildcards: " ".join(f"--adopt {RESULTS}/{name}" for name in RUNS[wildcards.run]["adopt"]),
         run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
-        img_root=HANDOVER,
+        img_root=lambda wildcards, input: str(Path(input[0]).parent),
         config=CONFIG,
     shell:
         "sample_shard.py --config {params.config:q} --questions {input:q} --img-root {params.img_root:q}"

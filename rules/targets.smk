@@ -1,6 +1,13 @@
 """Named targets: what a person asks for. `snakemake --list-rules` shows them with these words."""
 
 
+localrules:
+    all,
+    questions,
+    audit,
+    legacy,
+
+
 rule all:
     """Everything that the configuration names (the default)."""
     default_target: True
@@ -8,28 +15,24 @@ rule all:
         f"{HANDOVER}/MANIFEST.json",
         expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
         expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
-    localrule: True
 
 
 rule questions:
+    """The hand-over package: questions, pictures, manifest."""
     input:
         f"{HANDOVER}/MANIFEST.json",
-    """The hand-over package: questions, pictures, manifest."""
-    localrule: True
 
 
 rule audit:
+    """Every run, audited."""
     input:
         expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
-    """Every run, audited."""
-    localrule: True
 
 
 rule legacy:
+    """Every legacy file, converted and cleaned."""
     input:
         expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
-    """Every legacy file, converted and cleaned."""
-    localrule: True
 
 
 for _run in RUNS:

@@ -65,12 +65,11 @@ def _check_meaning(config: Mapping[str, Any], name: str) -> None:
                 raise UsageError(
                     f"{name}: {section}.{key}.source is {entry['source']!r}; expected one of {sorted(sets)}"
                 )
-    for key, entry in config["runs"].items():
+    runs = {key: entry for key, entry in config["runs"].items() if entry is not None}
+    for key, entry in runs.items():
         for other in [*entry["adopt"], *([entry["gate"]] if entry["gate"] else [])]:
-            if other not in config["runs"]:
-                raise UsageError(
-                    f"{name}: runs.{key} names the run {other!r}; expected one of {sorted(config['runs'])}"
-                )
+            if other not in runs:
+                raise UsageError(f"{name}: runs.{key} names the run {other!r}; expected one of {sorted(runs)}")
     fill = config["selection"]["fill"]
     if fill is not None and fill not in config["buckets"]:
         raise UsageError(f"{name}: selection.fill is {fill!r}; expected one of {sorted(config['buckets'])}")

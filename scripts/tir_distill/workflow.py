@@ -159,6 +159,21 @@ def exit_code_after_failure(run_dirs: Sequence[Path]) -> tuple[ExitCode, str]:
     return ExitCode.FAILED, "a job failed; its log is named above"
 
 
+# ---- environment -----------------------------------------------------------------------------------------------------
+
+
+def put_commands_on_path(scripts: Path) -> None:
+    """Jobs call the commands in scripts/ by name, from any working folder, with the Python that runs Snakemake."""
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(scripts), os.environ.get("PATH", "")])
+
+
+def mirror_from_environment(config: dict[str, Any]) -> None:
+    """``TIR_HUB_MIRROR`` names the mirror folder where the configuration leaves it open: no path in a file."""
+    mirror = os.environ.get("TIR_HUB_MIRROR")
+    if mirror and not config["sources"]["mirror"]:
+        config["sources"]["mirror"] = mirror
+
+
 # ---- start and end of a workflow ------------------------------------------------------------------------------------
 
 
