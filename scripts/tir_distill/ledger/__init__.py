@@ -1,0 +1,49 @@
+"""The ledger: every paid search counted once, every budget a hard wall.
+
+Design notes.
+
+*One lock, short transactions.* Every change runs under the database's single write lock, so a check and the
+reservation that depends on it cannot be separated by another process. Row locks would allow more parallel writers than
+a run of eight paid searches a second can use.
+
+*A lease is the reservation.* The one entry that says "this process is fetching that query" also says whose budget it
+is spoken for. So a dead owner's lease and its share of the budget return together, by one clock.
+
+*Signs of life.* Leases last half a minute and are renewed by a thread, so a busy event loop keeps them. On one machine
+a dead owner is recognised by its process id and start time and its leases return at once. A process that is suspended
+for longer than its lease and then goes on can have one request under way beside its successor's; it is counted.
+
+*Durability.* SQLite runs in WAL mode with ``synchronous=NORMAL``: nothing is lost when a process dies; when the power
+goes, the last moments may be, which re-buys those searches. PostgreSQL keeps its own setting.
+
+*Threads.* Transactions run in the ledger's own threads, never in the event loop (see ``ledger.ledger``); the plain
+calls (``stop``, ``stopped``, ``add_tokens``, totals) run where they are called and take well under a millisecond.
+
+*Empty answers.* One empty result list is handed over but not believed; a second one is kept (``Fetched.doubtful``).
+
+*Rate.* One slot is handed out per transaction, and each process holds at most one that lies ahead: the queue goes round
+between processes whatever their number of conversations (``ledger.rate``).
+"""
+
+from .keys import normalise_query, search_key
+from .ledger import Ledger
+from .outcomes import CapScope, Fetched, LedgerError, RunTotals, SearchFault, SearchOutcome, StopFlag
+from .owner import Caps, Owner
+from .settings import LedgerSettings, ledger_url
+
+__all__ = [
+    "CapScope",
+    "Caps",
+    "Fetched",
+    "Ledger",
+    "LedgerError",
+    "LedgerSettings",
+    "Owner",
+    "RunTotals",
+    "SearchFault",
+    "SearchOutcome",
+    "StopFlag",
+    "ledger_url",
+    "normalise_query",
+    "search_key",
+]

@@ -1,0 +1,354 @@
+"""The ledger as the other rooms use it: asynchronous around searches and pages, plain calls for the rest.
+
+Transactions run in a small thread pool (one thread for SQLite, which has one writer anyway; four for PostgreSQL), so a
+write lock held by another process, or a checkpoint's fsync, never stalls the conversations of the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from ..records.errors import Stopped
+from ..records.jsonl import read_jsonl, write_jsonl
+from . import exchange, leases, pages, rate, reservations, run_counts, stops, token_budget
+from .flights import Flights
+from .holder import new_holder
+from .keys import page_key
+from .outcomes import Fetched, RunTotals, SearchFault, SearchOutcome, StopFlag
+from .owner import Caps, Owner
+from .pacing import Pacer
+from .reservations import Request, Step, pack, unpack
+from .settings import LedgerSettings
+from .store import Store
+
+T = TypeVar("T")
+
+FLAG_AGE_S = 0.2
+"""How old this process's view of the stop flag may be where looking again is not worth a query."""
+POLL_MAX_S = 1.0
+IMPORT_BATCH = 200
+
+
+class Ledger:
+    """One process's view of the shared ledger. Use it from one event loop at a time."""
+
+    def __init__(self, store: Store, *, run: str, settings: LedgerSettings) -> None:
+        self.run = run
+        self.settings = settings
+        self._store = store
+        self._holder = new_holder()
+        self._threads = ThreadPoolExecutor(1 if store.is_sqlite else 4, thread_name_prefix="ledger")
+        self._open: set[str] = set()
+        self._flag: tuple[float, StopFlag | None] = (-1.0, None)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._flights = Flights()
+        self._pacers: dict[str, Pacer] = {}
+        self._closing = threading.Event()
+        self._heart: threading.Thread | None = None
+        self._mutex = threading.Lock()
+
+    @classmethod
+    def open(cls, url: str, *, run: str, settings: LedgerSettings) -> Ledger:
+        """Connect, make missing tables, and return what dead processes of this machine still held.
+
+        Raises LedgerError when the database cannot be used.
+        """
+        ledger = cls(Store.open(url), run=run, settings=settings)
+        with ledger._store.write() as connection:
+            leases.free_dead(connection)
+        return ledger
+
+    def close(self) -> None:
+        """Give open leases back and disconnect."""
+        self._closing.set()
+        self._threads.shutdown(wait=True)
+        if self._heart is not None:
+            self._heart.join()
+        with self._store.write() as connection:
+            for key in self._open:
+                leases.release(connection, key, self._holder)
+        self._open.clear()
+        self._store.close()
+
+    # ---- searches ---------------------------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        call_id: str,
+        caps: Caps,
+        backend: str,
+        params: Mapping[str, Any],
+        fetch: Callable[[], Awaitable[Fetched]],
+        attempt: str = "",
+        paid: bool = True,
+    ) -> SearchOutcome:
+        """Answer one search call from the cache, or by ``fetch`` within all budgets, or with the cap that was reached.
+
+        ``call_id`` and ``attempt`` (one name per try at the trajectory; this process's when left out) let a killed and
+        repeated call count once. ``fetch`` must call :meth:`pace` before each request it sends. ``paid=False``: a free
+        backend, counted for the trajectory only. Raises Stopped, and whatever ``fetch`` raises.
+        """
+        request = Request.of(owner, call_id, attempt or self._holder, query, backend, params, caps, paid)
+        self._enter_loop()
+        async with self._flights.turn(request.key) as flight:
+            step = await self._begin(
+                request.key,
+                lambda connection, now: reservations.begin(connection, now, self.settings, self._holder, request),
+            )
+            if step.kind == "cap":
+                return SearchOutcome(kind="cap", scope=step.scope, payload={}, billed=0, cached=False)
+            if step.kind == "answer":
+                payload = unpack(step.packed)
+                return SearchOutcome(kind="answer", scope=None, payload=payload, billed=step.billed, cached=step.cached)
+            try:
+                fetched = await fetch()
+            except BaseException as error:
+                await self._give_back(request.key)
+                if isinstance(error, SearchFault):
+                    flight.failed(error)
+                raise
+            packed = pack(fetched.payload)
+            await self._end(
+                request.key,
+                lambda connection, now: reservations.settle(
+                    connection, now, self.settings, self._holder, request, fetched, packed
+                ),
+            )
+            return SearchOutcome(
+                kind="answer", scope=None, payload=dict(fetched.payload), billed=int(paid), cached=False
+            )
+
+    async def pace(self, name: str) -> None:
+        """Return when the next request to provider ``name`` may be sent. Raises Stopped when the run has stopped."""
+        self._enter_loop()
+        pacer = self._pacers.get(name)
+        if pacer is None:
+
+            def take(connection: Connection, now: float) -> rate.Slot:
+                self._flag = (time.monotonic(), stops.read_flag(connection, self.run))
+                return rate.take_slot(connection, now, name, self.settings.qps)
+
+            pacer = self._pacers[name] = Pacer(lambda: self._write(take), self.settings.qps)
+        await pacer.wait(self._raise_if_stopped)
+
+    async def slow_down(self, name: str, retry_after_s: float | None) -> None:
+        """The provider said 429: all processes slow down."""
+        await self._write(
+            lambda connection, now: rate.back_off(connection, now, name, self.settings.qps, retry_after_s)
+        )
+
+    def missed_slots(self) -> int:
+        """Time slots that this process woke up too late to use."""
+        return sum(pacer.missed for pacer in self._pacers.values())
+
+    # ---- pages ------------------------------------------------------------------------------------------------------
+
+    async def cached_page(
+        self,
+        url: str,
+        *,
+        max_age_s: float | None,
+        fetch: Callable[[], Awaitable[Fetched | Mapping[str, Any]]],
+    ) -> tuple[dict[str, Any], bool]:
+        """The page's payload and whether it was kept from before. A ``doubtful`` one is not kept; see ``Fetched``."""
+        key = page_key(url)
+        self._enter_loop()
+        async with self._flights.turn(key):
+            step = await self._begin(
+                key,
+                lambda connection, now: pages.begin_page(
+                    connection, now, self.settings, self._holder, key, url, max_age_s
+                ),
+            )
+            if step.kind == "answer":
+                return unpack(step.packed), True
+            try:
+                fetched = await fetch()
+            except BaseException:
+                await self._give_back(key)
+                raise
+            payload = dict(fetched.payload if isinstance(fetched, Fetched) else fetched)
+            keep = not (isinstance(fetched, Fetched) and fetched.doubtful)
+            packed = pack(payload) if keep and pages.worth_keeping(payload, self.settings) else None
+            await self._end(
+                key, lambda connection, now: pages.settle_page(connection, now, self._holder, key, packed, self.run)
+            )
+            return payload, False
+
+    # ---- stop flag --------------------------------------------------------------------------------------------------
+
+    def stop(self, reason: str, detail: str) -> None:
+        """No new samples anywhere in this run; a hard reason also ends the samples under way."""
+        with self._store.write() as connection:
+            flag = stops.raise_flag(connection, self._store.now(connection), self.run, reason, detail)
+        self._flag = (time.monotonic(), flag)
+
+    def stopped(self) -> StopFlag | None:
+        """The run's stop flag, at most ``FLAG_AGE_S`` old."""
+        seen, flag = self._flag
+        if flag is None and time.monotonic() - seen > FLAG_AGE_S:
+            with self._store.read() as connection:
+                flag = stops.read_flag(connection, self.run)
+            self._flag = (time.monotonic(), flag)
+        return flag
+
+    def clear_stop(self) -> None:
+        """Let the run go on, e.g. after topping up. Only the command that starts a run may do this, before its jobs."""
+        with self._store.write() as connection:
+            stops.clear_flag(connection, self.run)
+        self._flag = (-1.0, None)
+
+    # ---- tokens, money, totals --------------------------------------------------------------------------------------
+
+    def reserve_tokens(self, run: str, tokens: int, usd: float | None = None) -> str:
+        """Hold tokens (and their price) before a request; returns the hold to settle. Raises Stopped over a limit."""
+        price = token_budget.token_price(self.settings, tokens) if usd is None else usd
+        with self._store.write() as connection:
+            now = self._store.now(connection)
+            name, reason = token_budget.hold(connection, now, self.settings, run, self._holder, tokens, price)
+            if reason is not None:
+                stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+        if name is None:
+            raise Stopped(reason or "budget_tokens", "the run's limit is reached; raise it under budgets and run again")
+        self._beat()
+        return name
+
+    def settle_tokens(self, run: str, hold: str | None, tokens: int, usd: float | None = None) -> None:
+        """Count what a request used and free its hold (None: there was none). Sets the stop flag at the limit."""
+        price = token_budget.token_price(self.settings, tokens) if usd is None else usd
+        with self._store.write() as connection:
+            reason = token_budget.settle(connection, self.settings, run, hold, tokens, price)
+            if reason is not None:
+                now = self._store.now(connection)
+                stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+
+    def add_tokens(self, run: str, tokens: int, usd: float | None = None) -> None:
+        """Count a reply's tokens. Raises Stopped once the run's limit is reached (the reply itself is counted)."""
+        self.settle_tokens(run, None, tokens, usd)
+        flag = self.stopped() if run == self.run else None
+        totals = self.run_totals(run)
+        reason = token_budget.reached(self.settings, totals.tokens, totals.usd)
+        if reason is not None:
+            raise Stopped(reason, flag.detail if flag else "the run's limit is reached")
+
+    def question_billed(self, run: str, question_id: str) -> int:
+        """Paid searches of one question in one run."""
+        with self._store.read() as connection:
+            return run_counts.question_billed(connection, run, question_id)
+
+    def run_totals(self, run: str) -> RunTotals:
+        """What a run has used so far."""
+        with self._store.read() as connection:
+            return run_counts.run_counts(connection, run)
+
+    # ---- the cache as a file ----------------------------------------------------------------------------------------
+
+    def export_cache(self, path: Path, run: str | None = None) -> int:
+        """Write kept search answers (those one run used, when named) as JSON Lines; returns how many."""
+        with self._store.read() as connection:
+            return write_jsonl(path, exchange.export_rows(connection, run))
+
+    def import_cache(self, path: Path) -> int:
+        """Take over another ledger's answers; returns how many were new. Raises TirError naming a wrong line."""
+        added, batch = 0, []
+        for number, row in enumerate(read_jsonl(path), start=1):
+            batch.append((row, f"{path}:{number}"))
+            if len(batch) == IMPORT_BATCH:
+                added += self._import(batch)
+                batch = []
+        return added + self._import(batch)
+
+    def _import(self, batch: list[tuple[dict[str, Any], str]]) -> int:
+        with self._store.write() as connection:
+            return sum(exchange.import_row(connection, row, where) for row, where in batch)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _enter_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # locks belong to the loop they were first used in
+            self._loop, self._flights, self._pacers = loop, Flights(), {}
+
+    def _raise_if_stopped(self) -> None:
+        flag = self.stopped()
+        if flag is not None and not flag.soft:
+            raise Stopped(flag.reason, flag.detail)
+
+    def _transact(self, work: Callable[[Connection, float], T]) -> T:
+        with self._store.write() as connection:
+            return work(connection, self._store.now(connection))
+
+    async def _write(self, work: Callable[[Connection, float], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._transact, work)
+
+    async def _begin(self, key: str, work: Callable[[Connection, float], Step]) -> Step:
+        """Ask until the answer is something other than ``wait``. Raises Stopped."""
+        delay = self.settings.poll_s
+        while True:
+            pending = self._threads.submit(self._transact, work)
+            try:
+                step = await asyncio.wrap_future(pending)
+            except asyncio.CancelledError:
+                pending.add_done_callback(lambda done: self._undo(key, done))
+                raise
+            if step.kind == "stopped" and step.flag is not None:
+                self._flag = (time.monotonic(), step.flag)
+                raise Stopped(step.flag.reason, step.flag.detail)
+            if step.kind == "fetch":
+                with self._mutex:
+                    self._open.add(key)
+                self._beat()
+            if step.kind != "wait":
+                return step
+            await asyncio.sleep(delay)
+            delay = min(POLL_MAX_S, delay * 1.5)
+            await self._write(lambda connection, _now: leases.free_dead(connection))
+
+    def _undo(self, key: str, done: Future[Step]) -> None:
+        """The asker was cancelled while its lease was being written: runs in the ledger's thread."""
+        if not done.cancelled() and done.exception() is None and done.result().kind == "fetch":
+            with self._store.write() as connection:
+                leases.release(connection, key, self._holder)
+
+    async def _end(self, key: str, work: Callable[[Connection, float], None]) -> None:
+        """Settle even if the asker is being cancelled: what was paid must be counted."""
+        try:
+            await asyncio.shield(asyncio.ensure_future(self._write(work)))
+        finally:
+            with self._mutex:
+                self._open.discard(key)
+
+    async def _give_back(self, key: str) -> None:
+        await self._end(key, lambda connection, _now: _release(connection, key, self._holder))
+
+    def _beat(self) -> None:
+        """Start showing signs of life, once there is something to keep alive."""
+        with self._mutex:
+            if self._heart is None:
+                self._heart = threading.Thread(target=self._heartbeat, name="ledger-heartbeat", daemon=True)
+                self._heart.start()
+
+    def _heartbeat(self) -> None:
+        while not self._closing.wait(self.settings.lease_s / 3.0):
+            with self._mutex:
+                keys = sorted(self._open)
+            self._transact(
+                lambda connection, now, keys=keys: leases.renew(  # type: ignore[misc]
+                    connection, now, keys, self._holder, self.settings.lease_s
+                )
+            )
+
+
+def _release(connection: Connection, key: str, holder: str) -> None:
+    leases.release(connection, key, holder)

@@ -1,0 +1,36 @@
+"""The stop flag of a run, seen by all its processes."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from . import schema
+from .outcomes import StopFlag
+
+
+def raise_flag(connection: Connection, now: float, run: str, reason: str, detail: str) -> StopFlag:
+    """Set the flag. The first reason stands, but a hard stop replaces a soft one."""
+    present = read_flag(connection, run)
+    new = StopFlag(reason=reason, detail=detail, at=now)
+    if present is None:
+        values = {"reason": reason, "detail": detail, "at": now}
+        connection.execute(insert(schema.stops).values(run=run, **values))
+        return new
+    if present.soft and not new.soft:
+        connection.execute(
+            update(schema.stops).where(schema.stops.c.run == run).values(reason=reason, detail=detail, at=now)
+        )
+        return new
+    return present
+
+
+def read_flag(connection: Connection, run: str) -> StopFlag | None:
+    """The flag, or None while the run goes on."""
+    table = schema.stops.c
+    row = connection.execute(select(table.reason, table.detail, table.at).where(table.run == run)).first()
+    return None if row is None else StopFlag(reason=row[0], detail=row[1], at=row[2])
+
+
+def clear_flag(connection: Connection, run: str) -> None:
+    """Let the run go on."""
+    connection.execute(delete(schema.stops).where(schema.stops.c.run == run))

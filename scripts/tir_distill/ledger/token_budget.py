@@ -1,0 +1,78 @@
+"""Tokens and money of a run: held before a request, counted after it, given back when its owner dies."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from . import leases, schema
+from .run_counts import add_to_run, run_counts
+from .settings import LedgerSettings
+
+SLACK_USD = 1e-9
+"""Sums of floating-point prices may differ from the limit by this much."""
+
+
+def token_price(settings: LedgerSettings, tokens: int) -> float:
+    """US dollars."""
+    return tokens * settings.usd_per_million_tokens / 1e6
+
+
+def held(connection: Connection, run: str, now: float) -> tuple[int, float]:
+    """Tokens and dollars spoken for by requests under way."""
+    table = schema.token_holds.c
+    row = connection.execute(
+        select(func.coalesce(func.sum(table.tokens), 0), func.coalesce(func.sum(table.usd), 0.0)).where(
+            table.run == run, table.until > now
+        )
+    ).one()
+    return int(row[0]), float(row[1])
+
+
+def over_limit(settings: LedgerSettings, tokens: int, usd: float) -> str | None:
+    """The stop reason for these totals, or None while they are within the limits."""
+    if settings.max_tokens_total is not None and tokens > settings.max_tokens_total:
+        return "budget_tokens"
+    if settings.max_usd_total is not None and usd > settings.max_usd_total + SLACK_USD:
+        return "budget_usd"
+    return None
+
+
+def hold(
+    connection: Connection, now: float, settings: LedgerSettings, run: str, holder: str, tokens: int, usd: float
+) -> tuple[str | None, str | None]:
+    """Reserve; returns the hold's id and None, or None and the reason why it would go over a limit."""
+    spent = run_counts(connection, run)
+    held_tokens, held_usd = held(connection, run, now)
+    held_usd += leases.live_in_run(connection, run, now) * settings.usd_per_search
+    reason = over_limit(settings, spent.tokens + held_tokens + tokens, spent.usd + held_usd + usd)
+    if reason is not None:
+        return None, reason
+    name = secrets.token_hex(16)
+    connection.execute(
+        insert(schema.token_holds).values(
+            id=name, run=run, holder=holder, until=now + settings.lease_s, tokens=tokens, usd=usd
+        )
+    )
+    return name, None
+
+
+def reached(settings: LedgerSettings, tokens: int, usd: float) -> str | None:
+    """The stop reason once nothing is left, else None."""
+    if settings.max_tokens_total is not None and tokens >= settings.max_tokens_total:
+        return "budget_tokens"
+    if settings.max_usd_total is not None and usd >= settings.max_usd_total - SLACK_USD:
+        return "budget_usd"
+    return None
+
+
+def settle(
+    connection: Connection, settings: LedgerSettings, run: str, name: str | None, tokens: int, usd: float
+) -> str | None:
+    """Count what was really used, and free the hold. Returns the stop reason when a limit is now reached."""
+    if name is not None:
+        connection.execute(delete(schema.token_holds).where(schema.token_holds.c.id == name))
+    add_to_run(connection, run, tokens=tokens, usd=usd)
+    spent = run_counts(connection, run)
+    return reached(settings, spent.tokens, spent.usd)

@@ -1,0 +1,120 @@
+"""A local corpus: an SQLite file with an FTS5 table ``docs(url, title, body, date)``. Free, offline, repeatable.
+
+``build_corpus`` indexes trigrams, which find words of any script, Chinese without spaces included. Tables made
+elsewhere with another tokenizer work too, as far as that tokenizer goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...ledger import Fetched
+from ...records import UsageError
+from ..search_results import SearchResult, distinct
+from ..search_settings import SearchSettings
+from .base import answer
+
+SNIPPET_CHARS = 240
+TITLE_WEIGHT = 4.0
+_WORD = re.compile(r"\w+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+def build_corpus(path: Path, docs: Iterable[tuple[str, str, str, str | None]]) -> int:
+    """Write a corpus file anew from ``(url, title, body, date)``; returns how many documents it holds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE VIRTUAL TABLE docs USING fts5(url UNINDEXED, title, body, date UNINDEXED, tokenize='trigram')"
+        )
+        cursor = connection.executemany("INSERT INTO docs VALUES (?, ?, ?, ?)", docs)
+        return cursor.rowcount if cursor.rowcount > 0 else 0
+
+
+def terms(query: str) -> list[str]:
+    """Search terms of a query: its words, and for Chinese, Japanese and Korean every three neighbouring characters."""
+    found: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", query)):
+        rest = word
+        for run in _CJK.findall(word):
+            found += [run[i : i + 3] for i in range(max(1, len(run) - 2))]
+            rest = rest.replace(run, " ")
+        found += rest.split()
+    return list(dict.fromkeys(found))
+
+
+class CorpusBackend:
+    """SEARCH_CORPUS names the file."""
+
+    name = "corpus"
+    paid = False
+
+    def __init__(self, settings: SearchSettings, *, path: Path) -> None:
+        self._settings = settings
+        self._path = path
+
+    @classmethod
+    def from_env(cls, settings: SearchSettings) -> CorpusBackend:
+        """Raises UsageError when the file is not named or not there."""
+        name = os.environ.get("SEARCH_CORPUS", "").strip()
+        if not name:
+            raise UsageError(
+                "SEARCH_CORPUS is not set; it names an SQLite file with a table docs(url, title, body, date)"
+            )
+        if not Path(name).is_file():
+            raise UsageError(f"{name}: no such corpus file (SEARCH_CORPUS)")
+        return cls(settings, path=Path(name))
+
+    def params(self) -> Mapping[str, Any]:
+        state = self._path.stat()
+        return {"num": self._settings.results, "corpus": f"{state.st_size}-{state.st_mtime_ns}"}
+
+    async def ask(self, query: str) -> Fetched:
+        found = await asyncio.to_thread(self._find, query)
+        return answer(distinct(found, self._settings.results))
+
+    def _find(self, query: str) -> list[SearchResult | None]:
+        words = terms(query)
+        if not words:
+            return []
+        with contextlib.closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as connection:
+            rows = self._ranked(connection, words) or self._containing(connection, words)
+        return [SearchResult.of(title, url, around(body, words), date) for url, title, body, date in rows]
+
+    def _ranked(self, connection: sqlite3.Connection, words: list[str]) -> list[Any]:
+        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+        return connection.execute(
+            "SELECT url, title, body, date FROM docs WHERE docs MATCH ? "
+            f"ORDER BY bm25(docs, 0.0, {TITLE_WEIGHT}, 1.0, 0.0), rowid LIMIT ?",
+            (match, self._settings.results),
+        ).fetchall()
+
+    def _containing(self, connection: sqlite3.Connection, words: list[str]) -> list[Any]:
+        """Words shorter than a trigram are in no index."""
+        where = " OR ".join("instr(title || ' ' || body, ?) > 0" for _ in words)
+        return connection.execute(
+            f"SELECT url, title, body, date FROM docs WHERE {where} ORDER BY rowid LIMIT ?",
+            (*words, self._settings.results),
+        ).fetchall()
+
+    async def close(self) -> None:
+        """Nothing stays open between searches."""
+
+
+def around(body: str | None, words: Iterable[str]) -> str:
+    """The part of the body that begins shortly before the first place where a term stands."""
+    text = " ".join((body or "").split())
+    low = text.lower()
+    places = [place for word in words if (place := low.find(word.lower())) >= 0]
+    start = max(0, min(places, default=0) - SNIPPET_CHARS // 4)
+    part = text[start : start + SNIPPET_CHARS]
+    return ("…" if start else "") + part + ("…" if start + SNIPPET_CHARS < len(text) else "")

@@ -1,0 +1,91 @@
+"""Serper (Google results by a paid API)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+
+from ...ledger import Fetched
+from ...records import UsageError
+from ..search_results import SearchResult, distinct
+from ..search_settings import SearchSettings
+from . import http
+from .base import ProviderStop, QueryRefused, TryAgain, answer
+
+DEFAULT_URL = "https://google.serper.dev/search"
+CREDIT_WORDS = ("not enough credits", "insufficient credits", "out of credits")
+"""How the provider says that the account is empty: a 400 in practice, 402 and 403 elsewhere (seed section 12)."""
+
+
+class SerperBackend:
+    """SERPER_URL and SERPER_API_KEY come from the environment."""
+
+    name = "serper"
+    paid = True
+
+    def __init__(self, settings: SearchSettings, *, url: str, key: str) -> None:
+        self._settings = settings
+        self._url = url
+        self._key = key
+        self._client: httpx.AsyncClient | None = None
+
+    @classmethod
+    def from_env(cls, settings: SearchSettings) -> SerperBackend:
+        """Raises UsageError when there is no key."""
+        key = os.environ.get("SERPER_API_KEY", "").strip()
+        if not key:
+            raise UsageError("SERPER_API_KEY is not set; put it into the environment or .env")
+        return cls(settings, url=os.environ.get("SERPER_URL") or DEFAULT_URL, key=key)
+
+    def params(self) -> Mapping[str, Any]:
+        return {"num": self._settings.results, **self._settings.region}
+
+    async def ask(self, query: str) -> Fetched:
+        if self._client is None:
+            self._client = http.new_client(self._settings.timeout_s)
+        response = await http.send(
+            self._client, "POST", self._url, json={"q": query, **self.params()}, headers={"X-API-KEY": self._key}
+        )
+        body = http.json_object(response)
+        self._raise_for_status(response, body)
+        if body is None:
+            raise TryAgain("garbled", f"{response.status_code} without a JSON object")
+        if not isinstance(body.get("organic"), list):
+            raise TryAgain("garbled", "no list of organic results")
+        credits = body.get("credits")
+        price = float(credits) if isinstance(credits, int | float) and credits > 0 else 1.0
+        return answer(distinct(_hits(body), self._settings.results), price)
+
+    def _raise_for_status(self, response: httpx.Response, body: Mapping[str, Any] | None) -> None:
+        status = response.status_code
+        said = http.excerpt(response, self._key)
+        no_answer = body is None or "organic" not in body
+        if no_answer and (status == 402 or any(word in said.lower() for word in CREDIT_WORDS)):
+            raise ProviderStop("credits_exhausted", f"the search provider answered {status}: {said}")
+        http.raise_if_passing(response, self._key)
+        if status in (401, 403):
+            raise ProviderStop("bad_key", f"the search provider answered {status}: {said}; check SERPER_API_KEY")
+        if status == 400 and body is not None:
+            raise QueryRefused(said)
+        if status != 200:
+            raise TryAgain("unexpected_status", f"{status} {said}")
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+
+def _hits(body: Mapping[str, Any]) -> Iterator[SearchResult | None]:
+    """A direct answer with its source first, then the ordinary results."""
+    box = body.get("answerBox")
+    if isinstance(box, Mapping):
+        yield SearchResult.of(
+            box.get("title"), box.get("link"), box.get("answer") or box.get("snippet"), box.get("date")
+        )
+    for hit in body["organic"]:
+        if isinstance(hit, Mapping):
+            yield SearchResult.of(hit.get("title"), hit.get("link"), hit.get("snippet"), hit.get("date"))

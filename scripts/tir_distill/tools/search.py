@@ -1,0 +1,149 @@
+"""The search tool: the model's query through the ledger to a provider, and back as text.
+
+Neutralising of template-like text and cutting to the length limit are done by the caller, alike for all tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity.wait import wait_random_exponential
+
+from ..ledger import Fetched, Ledger, Owner, SearchFault, SearchOutcome
+from ..records import Stopped, ToolCall, ToolResult
+from .backends import ProviderStop, QueryRefused, SearchBackend, TryAgain, backend_from_env
+from .search_results import SearchResult, render
+from .search_settings import SearchSettings
+
+LONGEST_NAMED_WAIT_S = 120.0
+"""A provider that asks for more than this is not waited for: the search fails, and failing searches stop the run."""
+CAP_TEXT = "Search budget used up: this search was not run."
+
+
+class SearchTool:
+    """One per process; all trajectories share its connections."""
+
+    def __init__(self, ledger: Ledger, settings: SearchSettings, backend: SearchBackend) -> None:
+        self._ledger = ledger
+        self._settings = settings
+        self._backend = backend
+        self._faults_in_a_row = 0
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], ledger: Ledger) -> SearchTool:
+        """The configured backend. Raises UsageError when its address or key is missing."""
+        settings = SearchSettings.from_config(config)
+        return cls(ledger, settings, backend_from_env(settings))
+
+    async def call(self, owner: Owner, call: ToolCall, attempt: str = "") -> ToolResult:
+        """Run one call. Raises Stopped when the run must stop; everything else is said in the result.
+
+        ``attempt``: a name of this try at the trajectory, where the caller has one (see ``Ledger.search``).
+        """
+        query, problem = read_query(call)
+        if query is None:
+            return self._result(call, "model_error", problem)
+        meta: dict[str, Any] = {"query": query, "billed": 0, "cached": False, "urls": [], "blocked": 0}
+        try:
+            outcome = await self._ledger.search(
+                owner,
+                query,
+                call_id=call.id,
+                attempt=attempt,
+                caps=self._settings.caps[owner.task_type],
+                backend=self._backend.name,
+                params=self._backend.params(),
+                fetch=lambda: self._fetch(query),
+                paid=self._backend.paid,
+            )
+        except QueryRefused:
+            return self._result(call, "model_error", "The search engine refused this query.", meta)
+        except SearchFault as fault:
+            self._count_fault(fault)
+            return self._result(call, "infrastructure", f"The search engine could not be reached ({fault.kind}).", meta)
+        self._faults_in_a_row = 0
+        if outcome.kind == "cap":
+            return self._result(call, "ok", CAP_TEXT, meta | {"cap": outcome.scope})
+        return self._shown(call, outcome, meta)
+
+    async def close(self) -> None:
+        """Free the provider's connections."""
+        await self._backend.close()
+
+    async def _fetch(self, query: str) -> Fetched:
+        """Ask the provider, again where that may help. Raises SearchFault, QueryRefused or Stopped."""
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self._settings.attempts),
+            wait=self._wait,
+            retry=retry_if_exception_type(TryAgain),
+            reraise=True,
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    return await self._ask_once(query)
+        except TryAgain as error:
+            raise SearchFault(error.kind, error.detail) from None
+        except ProviderStop as error:
+            self._ledger.stop(error.reason, error.detail)
+            raise Stopped(error.reason, error.detail) from None
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    async def _ask_once(self, query: str) -> Fetched:
+        if not self._backend.paid:
+            return await self._backend.ask(query)
+        await self._ledger.pace(self._backend.name)
+        try:
+            return await self._backend.ask(query)
+        except TryAgain as error:
+            if error.kind == "rate_limited":
+                await self._ledger.slow_down(self._backend.name, error.retry_after_s)
+            raise
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Seconds before the next attempt: the provider's own time where it names one, else growing with chance."""
+        settings = self._settings
+        error = state.outcome.exception() if state.outcome else None
+        named = error.retry_after_s if isinstance(error, TryAgain) else None
+        grown: float = wait_random_exponential(multiplier=settings.first_wait_s, max=settings.longest_wait_s)(state)
+        return min(named, LONGEST_NAMED_WAIT_S) if named is not None else grown
+
+    def _count_fault(self, fault: SearchFault) -> None:
+        self._faults_in_a_row += 1
+        if self._faults_in_a_row >= self._settings.faults_to_stop:
+            detail = f"{self._faults_in_a_row} searches in a row failed, the last with {fault}"
+            self._ledger.stop("endpoint_saturated", detail)
+            raise Stopped("endpoint_saturated", detail)
+
+    def _shown(self, call: ToolCall, outcome: SearchOutcome, meta: dict[str, Any]) -> ToolResult:
+        """Results without blocked sources; the cache keeps them, so a changed list needs no new search."""
+        found = [SearchResult.from_dict(row) for row in outcome.payload["results"]]
+        shown = [item for item in found if self._settings.show_blocked or not self._settings.is_blocked(item.url)]
+        meta |= {
+            "billed": outcome.billed,
+            "cached": outcome.cached,
+            "urls": [item.url for item in shown],
+            "blocked": len(found) - len(shown),
+        }
+        return self._result(call, "ok", render(shown), meta)
+
+    @staticmethod
+    def _result(call: ToolCall, status: Any, content: str, meta: Mapping[str, Any] | None = None) -> ToolResult:
+        return ToolResult(call_id=call.id, name=call.name, status=status, content=content, meta=dict(meta or {}))
+
+
+def read_query(call: ToolCall) -> tuple[str | None, str]:
+    """The query as the model wrote it, or None and what was wrong with the call, in words for the model."""
+    if call.malformed:
+        return None, f'This search call could not be run ({call.malformed}). Give a JSON object with a "query" string.'
+    try:
+        arguments = orjson.loads(call.arguments)
+    except orjson.JSONDecodeError:
+        arguments = None
+    query = arguments.get("query") if isinstance(arguments, dict) else None
+    if not isinstance(query, str) or not query.strip():
+        return None, 'This search call could not be run: give a JSON object with a non-empty "query" string.'
+    return query, ""
