@@ -23,6 +23,7 @@ configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/targets.smk"
 include: "rules/sources.smk"
 include: "rules/questions.smk"
 include: "rules/sampling.smk"
@@ -30,7 +31,6 @@ include: "rules/filtering.smk"
 include: "rules/export.smk"
 include: "rules/audit.smk"
 include: "rules/legacy.smk"
-include: "rules/targets.smk"
 
 
 onstart:

@@ -10,7 +10,6 @@ localrules:
 
 rule all:
     """Everything that the configuration names (the default)."""
-    default_target: True
     input:
         f"{HANDOVER}/MANIFEST.json",
         expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
