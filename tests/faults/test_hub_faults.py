@@ -15,11 +15,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import fetch_source
 import pytest
 import yaml
-from sources_helpers import COMMIT, Hub, parquet, serving
 
+import fetch_source
+from sources_helpers import COMMIT, Hub, parquet, serving
 from tir_distill import cli
 from tir_distill.sources.lock import Lock
 

@@ -21,6 +21,7 @@ import orjson
 from ..records.errors import BadRow
 
 _WRAPPED = re.compile(r"\s*(?:np\.|numpy\.)?array\((.*)\)\s*", re.DOTALL)
+_ARRAY_HEAD = re.compile(r"(?:np\.|numpy\.)?array\(")
 _AFTER_LIST = re.compile(r"\s*(?:,\s*(?:dtype|shape)\s*=\s*(?:[^,()]+|\([^()]*\))\s*)*")
 _TOKEN = re.compile(
     r"""
@@ -87,6 +88,8 @@ def _from_text(text: str) -> list[str]:
         if not stripped.startswith("[") or end < 0 or not _AFTER_LIST.fullmatch(stripped[end + 1 :]):
             raise BadRow("unreadable_list", f"unknown array form: {_excerpt(text)}")
         stripped = stripped[: end + 1]
+    elif _ARRAY_HEAD.match(stripped):
+        raise BadRow("unreadable_list", f"no closing bracket: {_excerpt(text)}")
     if stripped[0] not in "[(":
         return [stripped]
     as_json = _from_json(stripped)

@@ -73,6 +73,8 @@ def prepare(data: bytes) -> tuple[StoredPicture, Image.Image]:
     try:
         plain = _is_plain(image, data)
         image.load()
+        if image.format == "PNG":  # decoding alone checks no checksum of the pixel data; other readers do
+            Image.open(io.BytesIO(data)).verify()
     except _DECODER_ERRORS as error:
         raise _damaged(error) from None
     if plain:
