@@ -23,7 +23,6 @@ configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
-include: "rules/targets.smk"
 include: "rules/sources.smk"
 include: "rules/questions.smk"
 include: "rules/sampling.smk"
@@ -31,6 +30,49 @@ include: "rules/filtering.smk"
 include: "rules/export.smk"
 include: "rules/audit.smk"
 include: "rules/legacy.smk"
+
+
+localrules:
+    all,
+    questions,
+    audit,
+    legacy,
+
+
+rule all:
+    """Everything that the configuration names (the default)."""
+    input:
+        f"{HANDOVER}/MANIFEST.json",
+        expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
+        expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
+
+
+rule questions:
+    """The hand-over package: questions, pictures, manifest."""
+    input:
+        f"{HANDOVER}/MANIFEST.json",
+
+
+rule audit:
+    """Every run, audited."""
+    input:
+        expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
+
+
+rule legacy:
+    """Every legacy file, converted and cleaned."""
+    input:
+        expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
+
+
+for _run in RUNS:
+
+    rule:
+        name:
+            _run  # pilot, full, demo, ...: a target per run, sampled to audited
+        input:
+            f"{RESULTS}/{_run}/audit.json",
+        localrule: True
 
 
 onstart:
