@@ -72,6 +72,7 @@ def prepare(data: bytes) -> tuple[StoredPicture, Image.Image]:
     image = _open(data)
     try:
         plain = _is_plain(image, data)
+        image.seek(0)  # counting the frames may have moved on
         image.load()
         if image.format == "PNG":  # decoding alone checks no checksum of the pixel data; other readers do
             Image.open(io.BytesIO(data)).verify()
@@ -149,10 +150,7 @@ def orientation(image: Image.Image) -> int:
 
 
 def flatten(image: Image.Image) -> Image.Image:
-    """First frame, upright, 8 bits, RGB or grey, without any metadata."""
-    if getattr(image, "n_frames", 1) > 1:
-        image.seek(0)
-        image.load()
+    """A loaded picture upright, in 8 bits, RGB or grey, without any metadata."""
     turned = orientation(image)
     image = _to_rgb(image)
     image.info = {}
