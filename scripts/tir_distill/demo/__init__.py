@@ -23,6 +23,17 @@ This room imports no other room.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .inventory import Expectation
+
+
+def expectations(question_file: Path) -> list[Expectation]:
+    """What the scripted samples of a drawn hand-over must come to (``resources/demo/playbook.yaml``)."""
+    from . import inventory
+
+    return inventory.expectations(question_file)
 
 
 def draw(out: Path, *, seed: int = 0) -> dict[str, int]:

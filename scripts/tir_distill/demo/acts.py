@@ -92,7 +92,7 @@ def same_turn_twice(scene: Scene) -> Move:
     if scene.turn > 1 or scene.lookup is None:
         return scene.honest()
     query = scene.lookup.query([])
-    voice = Voice(scene.ask.text, 0, 0)
+    voice = Voice(scene.ask.text, 0, 0, 0)
     return Move(voice.think("plan", "search", query=query), "I will search for it.", (search(query),))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from PIL import Image
 
+from . import prose
 from .ciphers import keystream
 from .drawing_evaluation import draw_evaluation
 from .forms import encode, truncated
@@ -45,7 +46,8 @@ class Studio:
         """Remember a row that must not reach the hand-over."""
         entry = {"bucket": bucket, "id": identity, "question": question}
         if "planted" in row:
-            self.planted.append({**entry, "evaluation": row["planted"]["set"], "by": row["planted"]["by"]})
+            planted = row["planted"]
+            self.planted.append({**entry, "set": planted["set"], "item": planted["item"], "by": planted["by"]})
         if "fault" in row:
             self.rejects.append({**entry, "fault": row["fault"]})
 
@@ -135,7 +137,7 @@ def _draw_livevqa(studio: Studio) -> int:
                 "source": about["source"],
             }
         )
-        studio.note(f"livevqa_news_l{level}", identity, question, entry)
+        studio.note(f"livevqa_news_l{level}", f"livevqa_{identity}", question, entry)
 
     for ask in studio.of("livevqa_l1", "livevqa_l2"):
         add(ask.article, 1 if ask.group == "livevqa_l1" else 2, ask.text, studio.truth["livevqa_answers"][ask.key])
@@ -160,8 +162,10 @@ def _draw_evobrowsecomp(studio: Studio) -> int:
     rng = random.Random(dice("keystream", studio.seed))
     pairs = [(ask.text, studio.truth["evobrowsecomp"][ask.key]) for ask in studio.of("evobrowsecomp")]
     for extra in studio.truth["evobrowsecomp_extras"]:
+        language = extra["language"]  # ids count within the language, as the reader does
+        number = sum(prose.language(question).upper() == language for question, _ in pairs)
+        studio.note("evobrowsecomp", f"evobc_{language}_{number}", extra["ask"], extra)
         pairs.append((extra["ask"], extra["answer"]))
-        studio.note("evobrowsecomp", f"evobc_{extra['language']}", extra["ask"], extra)
     rows = []
     for question, answer in pairs:
         cipher, key = keystream(question, rng)
@@ -169,7 +173,9 @@ def _draw_evobrowsecomp(studio: Studio) -> int:
         rows.append({"question": cipher, "question_key": key, "answer": answer_cipher, "answer_key": answer_key})
     # One row whose key is shorter than its text: an error to be counted, never plain text.
     rows.append({**rows[0], "question_key": rows[0]["question_key"][:16]})
-    studio.rejects.append({"bucket": "evobrowsecomp", "id": "last row", "question": "", "fault": "key_length_differs"})
+    studio.rejects.append(
+        {"bucket": "evobrowsecomp", "id": f"evobc#{len(rows) - 1}", "question": "", "fault": "key_length_differs"}
+    )
     path = studio.out / "Krystalan" / "EvoBrowseComp" / "data" / "train-00000-of-00001.parquet"
     write_parquet(path, rows, text_schema("question", "question_key", "answer", "answer_key"))
     return len(rows)
@@ -203,7 +209,7 @@ def _draw_charts(studio: Studio) -> int:
             picture = draw_chart("Survey extra", bars, step)
             studio.pictures["charts_extra"] = picture
             data = encode(picture)
-        studio.note("chartqa_human", f"row {len(rows)}", extra["ask"], extra)
+        studio.note("chartqa_human", f"chartqa_train_{len(rows)}", extra["ask"], extra)
         add(extra["ask"], str(extra["label"]), data, human=extra.get("human", True))
     schema = pa.schema(
         [
@@ -235,7 +241,7 @@ def _draw_tables(studio: Studio) -> int:
         add(ask.text, [], answer, picture)
     for extra in studio.truth["tables_extras"]:
         number = add(extra["ask"], extra["options"], extra["answer"], picture)
-        studio.note("tabmwp_numeric", number, extra["ask"], extra)
+        studio.note("tabmwp_numeric", f"tabmwp_{number}", extra["ask"], extra)
     schema = pa.schema(
         [
             ("image", image_struct()),

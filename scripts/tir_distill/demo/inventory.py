@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +99,32 @@ def load_playbook(folder: Path = RESOURCES) -> list[Script]:
             accepted=row.get("accepted", True),
         )
         for row in load_yaml("playbook.yaml", folder)["scripts"]
+    ]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a scripted sample of the hand-over must come to."""
+
+    question_id: str
+    bucket: str
+    sample: int
+    act: str
+    rule: str | None
+    """The first filter rule that must fail; None: the sample must be accepted if it is taken."""
+    question_accepted: bool
+
+
+def expectations(question_file: Path, folder: Path = RESOURCES) -> list[Expectation]:
+    """The playbook in terms of a drawn hand-over's ids, one entry per scripted sample."""
+    texts = {ask.key: ask.text for ask in load_questions(folder)}
+    rows = [json.loads(line) for line in question_file.read_text(encoding="utf-8").split("\n") if line]
+    by_text = {row["question"]: row for row in rows}
+    return [
+        Expectation(row["id"], row["bucket"], sample, script.act, script.expect, script.accepted)
+        for script in load_playbook(folder)
+        for row in [by_text[texts[script.question]]]
+        for sample in script.samples
     ]
 
 

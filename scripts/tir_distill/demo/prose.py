@@ -179,15 +179,15 @@ def language(text: str) -> str:
 
 
 class Voice:
-    """Words for one turn of one sample."""
+    """Words for one turn of one sample. ``seed`` is the request's, ``sample`` the sample's index."""
 
-    def __init__(self, question: str, seed: int, turn: int) -> None:
+    def __init__(self, question: str, seed: int, turn: int, sample: int) -> None:
         self.lang = language(question)
         self._question = question
         self._turn = turn
         self._rng = random.Random(dice("voice", question, seed, turn))
         order = list(_REFLECTIONS[self.lang])
-        random.Random(dice("reflections", question, seed)).shuffle(order)
+        random.Random(dice("reflections", question, sample)).shuffle(order)
         self._order = order
 
     def think(self, *kinds: str, **slots: str) -> str:

@@ -28,7 +28,7 @@ def result_of(dialogue: Dialogue) -> str | None:
     return None
 
 
-def reckon(ask: Ask, dialogue: Dialogue, voice: Voice, seed: int) -> Move:
+def reckon(ask: Ask, dialogue: Dialogue, voice: Voice, sample: int) -> Move:
     """The honest next step for a drawn chart or table: two cells, or one that does both."""
     chart = ask.group == "charts"
     reader = cells.read_chart() if chart else cells.read_table()
@@ -47,7 +47,7 @@ def reckon(ask: Ask, dialogue: Dialogue, voice: Voice, seed: int) -> Move:
     if measured:
         code = f"{name} = {measured[1].strip()}\n{compute}"
         return Move(voice.think("measured", output=quote(last)), "", (python(code),))
-    together = seed % 2 == 1
+    together = sample % 2 == 1
     code = f'{reader}print("measured:", {name})\n' + (compute if together else "")
     return Move(voice.think("measure"), voice.visible("measure"), (python(code.rstrip() + "\n"),))
 

@@ -25,7 +25,7 @@ from .reckoning import reckon, reckon_with_key
 CREATED = 1767225600
 """The time that every reply carries: replies do not depend on the clock."""
 SAMPLES = 16
-"""Sample seeds carry the sample's index in their remainder by this number."""
+"""A request's seed carries the sample's index in its remainder by this number."""
 
 
 @lru_cache(maxsize=512)
@@ -68,7 +68,8 @@ class Teacher:
 
     def move(self, dialogue: Dialogue, seed: int) -> Move:
         """The next step for question text, sample seed and turn."""
-        voice = Voice(dialogue.question, seed, dialogue.turns)
+        sample = seed % SAMPLES
+        voice = Voice(dialogue.question, seed, dialogue.turns, sample)
         plate, mark = look(dialogue.pictures[0]) if dialogue.pictures else (None, "")
         ask = self.asks.get(dialogue.question)
         if ask is None:
@@ -79,8 +80,7 @@ class Teacher:
             honest = partial(lookup.next_move, dialogue, voice)
         else:
             lookup = None
-            honest = partial(reckon, ask, dialogue, voice, seed)
-        sample = seed % SAMPLES
+            honest = partial(reckon, ask, dialogue, voice, sample)
         for script in self.scripts.get(ask.key, ()):
             if sample in script.samples:
                 return ACTS[script.act](Scene(ask, dialogue, voice, honest, lookup, plate, script.options))
