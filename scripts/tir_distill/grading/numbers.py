@@ -28,9 +28,9 @@ _FRACTION = re.compile(
 )
 
 _TEENS = (
-    ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    + ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
-)  # fmt: skip
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
 _ONES = {word: value for value, word in enumerate(_TEENS)}
 _TENS = {
     word: 10 * value

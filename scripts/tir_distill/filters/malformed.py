@@ -1,0 +1,24 @@
+"""Always on: calls that a row cannot hold. Such a row would teach the model calls that no server can read."""
+
+from __future__ import annotations
+
+import re
+
+from ..records import Trajectory
+from .report import Fail
+from .settings import FilterSettings
+
+RULE = "malformed_call"
+_CALL_TEXT = re.compile(r"</?tool_call>|<function=|<code>|<tool_response>")
+
+
+def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
+    for turn in trajectory.turns:
+        if any(call.malformed is not None for call in turn.calls):
+            return Fail(RULE, "malformed")
+        if "<" in turn.content and _CALL_TEXT.search(turn.content):
+            return Fail(RULE, "call_in_text")
+    if not trajectory.turns:
+        return Fail(RULE, "no_turns")
+    last = trajectory.turns[-1]
+    return Fail(RULE, "ends_with_call") if last.calls and trajectory.stop == "answer" else None

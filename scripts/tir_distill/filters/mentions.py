@@ -1,0 +1,99 @@
+"""What a text says that can be recognised later: numbers, words, Chinese pairs of characters, names of pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?|(?<=[A-Za-z_])\d+(?:\.\d+)?", re.ASCII)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_CJK_RUN = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]{2,}")
+_CJK_ONLY = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]+")
+_NOTICE = re.compile(r"^\[[^\]\n]*\]$|^\(no output\)$", re.MULTILINE)
+_COMMON_TEXT = """
+the and for are but not you all any can had her was one our out has him his how its may new now old see two way who did
+get let put say she too use that with have this will your from they know want been good much some time very when come here
+just like long make many more only over such take than them well were what done okay none true false null size mode width
+height shape saved image picture output result print text value array type list file line there which their about would
+these other into could then also after first
+"""
+_COMMON = frozenset(_COMMON_TEXT.split())
+"""Words too common in printed output and prose alike to show that one was read."""
+_PICTURE = re.compile(
+    r"\b(?:image|picture|photo|crop\w*|zoom\w*|enlarge\w*|magnif\w*|rotat\w*|resiz\w*|sharpen\w*|region|patch|figure|plot"
+    r"|shows?|shown|see|seen|visible|look(?:s|ing)?|reads?|display\w*)\b|图|裁剪|裁切|放大|旋转|锐化|看到|看出|可见|显示|区域",
+    re.IGNORECASE,
+)
+_TOOL_PICTURE = re.compile(
+    r"\b(?:crop\w*|zoom\w*|enlarge\w*|magnif\w*|rotat\w*|sharpen\w*)\b|裁剪|裁切|放大|旋转|锐化", re.IGNORECASE
+)
+_FAILURE = re.compile(
+    r"\b(?:error|errors|failed|fails|failure|exception|traceback|crash\w*)\b|报错|错误|失败|异常", re.IGNORECASE
+)
+MOST_NUMBERS = 400
+"""Numbers of one output whose roundings are looked for; a printed array is not read number by number."""
+
+
+def mentions(text: str) -> set[str]:
+    """Recognisable pieces of a text, in one spelling."""
+    text = _NOTICE.sub(" ", text)
+    found = {number for piece in _NUMBER.findall(text) if (number := _plain(piece))}
+    for word in _WORD.findall(text):
+        folded = word.casefold()
+        if _CJK_ONLY.fullmatch(folded):
+            continue
+        if folded not in _COMMON:
+            found.add(folded)
+    for run in _CJK_RUN.findall(text):
+        found.update(run[i : i + 2] for i in range(len(run) - 1))
+    return found
+
+
+def all_mentions(texts: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for text in texts:
+        found |= mentions(text)
+    return found
+
+
+def _plain(piece: str) -> str | None:
+    try:
+        value = Decimal(piece.rstrip("%").replace(",", ""))
+    except InvalidOperation:
+        return None
+    return _spell(value)
+
+
+def _spell(value: Decimal) -> str:
+    text = f"{value:f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text).lstrip("-") or "0"
+
+
+def with_roundings(pieces: set[str]) -> set[str]:
+    """The pieces, and each decimal number also as people quote it: rounded, or as a percentage."""
+    found = set(pieces)
+    decimals = [piece for piece in pieces if "." in piece][:MOST_NUMBERS]
+    for piece in decimals:
+        value = Decimal(piece)
+        for form in (value, value * 100):
+            for places in range(4):
+                rounded = _spell(round(form, places))
+                if len(rounded.replace(".", "").lstrip("0")) >= 2:
+                    found.add(rounded)
+    return found
+
+
+def speaks_of_picture(text: str) -> bool:
+    """Whether a text speaks of something seen."""
+    return bool(_PICTURE.search(text))
+
+
+def speaks_of_tool_picture(text: str) -> bool:
+    """Whether a text speaks of a picture that only a tool can have made."""
+    return bool(_TOOL_PICTURE.search(text))
+
+
+def speaks_of_failure(text: str) -> bool:
+    """Whether a text speaks of something that went wrong."""
+    return bool(_FAILURE.search(text))
