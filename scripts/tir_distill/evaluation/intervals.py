@@ -49,5 +49,5 @@ def mcnemar(only_first: int, only_second: int) -> float:
     n = only_first + only_second
     if n == 0:
         return 1.0
-    tail = sum(math.comb(n, k) for k in range(min(only_first, only_second) + 1)) / 2**n
-    return min(1.0, 2 * tail)
+    tail = sum(math.comb(n, k) for k in range(min(only_first, only_second) + 1))
+    return min(1.0, 2 * tail / float(2**n))
