@@ -84,8 +84,8 @@ def install(shown: Shown) -> None:
         def show(*_arguments: Any, **_options: Any) -> None:
             shown.open_figures()
 
-        Figure.savefig = savefig
-        Figure.show = lambda self, warn=True: shown.figure(self)
+        Figure.savefig = savefig  # type: ignore[method-assign]
+        Figure.show = lambda self, warn=True: shown.figure(self)  # type: ignore[method-assign]
         pyplot.show = show  # type: ignore[attr-defined]
     cv2 = sys.modules.get("cv2")
     if cv2 is not None:

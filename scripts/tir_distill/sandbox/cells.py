@@ -1,4 +1,4 @@
-"""Runs cells inside a locked worker: one namespace for the session, the last expression printed, tracebacks of the cell.
+"""Runs cells inside a locked worker: one namespace for the session, the last expression printed, own tracebacks.
 
 Everything here shares its process with the cell, which may reach and break it. That harms only the cell's own result;
 the controller trusts none of it.
@@ -7,6 +7,7 @@ the controller trusts none of it.
 from __future__ import annotations
 
 import ast
+import contextlib
 import errno
 import io
 import linecache
@@ -78,10 +79,8 @@ class Notebook:
         except MemoryError:
             outcome = Outcome("memory", "MemoryError")
         for stream in (sys.stdout, sys.stderr):
-            try:
+            with contextlib.suppress(Exception):  # the cell may have closed them; what it lost is its own output
                 stream.flush()
-            except Exception:
-                pass
         return outcome
 
     def display(self, *values: Any) -> None:

@@ -63,7 +63,10 @@ def _import_libraries(preload: list[str]) -> None:
     figure.savefig(os.devnull, format="png", bbox_inches="tight")
     pyplot.close("all")
     for name in preload:
-        importlib.import_module(name)
+        module, _, function = name.partition(":")
+        loaded = importlib.import_module(module)
+        if function:
+            getattr(loaded, function)()
 
 
 class _Server:

@@ -76,7 +76,7 @@ class ServerLink:
 
     @classmethod
     async def start(cls, folder: Path, *, without: Sequence[str], preload: Sequence[str]) -> ServerLink:
-        """Execute a server whose logs and font cache lie in ``folder``. Raises SandboxFault when it does not come up."""
+        """Execute a server whose log lies in ``folder``. Raises SandboxFault when it does not come up."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         anchor, log = folder / "root", folder / "server.log"
         anchor.mkdir(exist_ok=True)

@@ -61,7 +61,7 @@ def _bind(source: str, target: str, *, flags: int) -> None:
     if os.path.islink(source):  # noqa: PTH114
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)  # noqa: PTH103, PTH120
         if not os.path.lexists(target):
-            os.symlink(os.readlink(source), target)  # noqa: PTH115
+            os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
         return
     if os.path.isdir(source):  # noqa: PTH112
         os.makedirs(target, mode=0o755, exist_ok=True)  # noqa: PTH103

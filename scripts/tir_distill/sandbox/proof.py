@@ -1,8 +1,9 @@
-"""The proof at start-up: an honest cell tries to escape in the ways that matter, and the outside looks whether it did."""
+"""The proof at start-up: an honest cell tries to escape in the ways that matter, judged from outside."""
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import socket
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ print(json.dumps({
 
 
 async def prove(sandbox: Sandbox) -> list[str]:
-    """What an escaping cell could do, in words; empty when every attempt failed. Raises SandboxFault when it cannot run."""
+    """What an escaping cell could do, in words; empty when every attempt failed. SandboxFault when it cannot run."""
     place = folders.host_folder() / f"proof-{secrets.token_hex(8)}"
     place.mkdir(mode=0o700)
     word = secrets.token_hex(16)
@@ -53,8 +54,6 @@ async def prove(sandbox: Sandbox) -> list[str]:
     try:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.setblocking(False)
-            import os
-
             head = (
                 f"PORT, CONTROLLER = {listener.getsockname()[1]}, {os.getpid()}\n"
                 f"SECRET, OUTSIDE = {str(place / 'secret')!r}, {str(outside)!r}\n"

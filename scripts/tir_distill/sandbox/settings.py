@@ -24,7 +24,7 @@ class SandboxSettings:
     """Defaults are measured: honest cells of the normal-work corpus stay far below each."""
 
     cell_seconds: float = 20
-    """CPU time of one cell; not wall time: on a busy machine an honest cell must not time out for want of a processor."""
+    """CPU time of one cell; on a busy machine an honest cell must not time out for want of a processor."""
     wall_seconds: float = 60
     """Wall time of one cell, for cells that sleep or wait."""
     memory_mb: int = 1024
