@@ -47,8 +47,9 @@ class Sandbox:
     async def start(cls, settings: SandboxSettings, *, preload: Sequence[str] = ()) -> Sandbox:
         """Start the fork server, choose the layers and prove them by trying to escape.
 
-        ``preload``: modules whose functions ``task`` will call, or ``module:function`` to call once after import. Raises SandboxRefused when a must-have
-        layer is missing or the proof fails (unless ``allow_unsafe``), SandboxFault when the server does not start.
+        ``preload``: modules whose functions ``task`` will call, or ``module:function`` to call once after import.
+        Raises SandboxRefused when a must-have layer is missing or the proof fails (unless ``allow_unsafe``),
+        SandboxFault when the server does not start.
         """
         if sys.platform != "linux":
             raise SandboxRefused("the sandbox needs Linux (seccomp, Landlock): run inside a Linux machine or container")
