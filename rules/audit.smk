@@ -12,6 +12,7 @@ rule audit_run:
     input:
         rows=f"{RESULTS}/{{run}}/accepted.jsonl",
         index=f"{HANDOVER}/eval_text_index.json",
+        template=TEMPLATE,
     output:
         f"{RESULTS}/{{run}}/audit.json",
     log:

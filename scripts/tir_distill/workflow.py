@@ -159,7 +159,32 @@ def exit_code_after_failure(run_dirs: Sequence[Path]) -> tuple[ExitCode, str]:
     return ExitCode.FAILED, "a job failed; its log is named above"
 
 
+def clear_stop_flags(config: Mapping[str, Any]) -> None:
+    """A new start means that the operator has mended what stopped the last one."""
+    if config["ledger"]["url"] is None and not (Path(config["paths"]["state"]) / "ledger.sqlite").exists():
+        return
+    from .ledger import Ledger, LedgerSettings, ledger_url
+
+    for run in runs(config):
+        ledger = Ledger.open(ledger_url(config), run=run, settings=LedgerSettings.from_config(config))
+        ledger.clear_stop()
+        ledger.close()
+
+
 # ---- environment -----------------------------------------------------------------------------------------------------
+
+
+def template_file(config: Mapping[str, Any]) -> str:
+    """Where the pinned chat template is kept, so that counting and rendering find it."""
+    return str(Path(config["paths"]["state"]) / "chat_template" / "qwen3_5_think.jinja")
+
+
+def template_input(config: Mapping[str, Any]) -> list[str]:
+    """The template as an input of the stages that render; nothing when the user names a tokenizer folder."""
+    if config["tokens"]["template_dir"]:
+        return []
+    os.environ["TIR_TEMPLATE_DIR"] = str(Path(template_file(config)).parent)
+    return [template_file(config)]
 
 
 def put_commands_on_path(scripts: Path) -> None:
