@@ -12,17 +12,17 @@ _CJK_RUN = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]{2,}")
 _CJK_ONLY = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]+")
 _NOTICE = re.compile(r"^\[[^\]\n]*\]$|^\(no output\)$", re.MULTILINE)
 _COMMON_TEXT = """
-the and for are but not you all any can had her was one our out has him his how its may new now old see two way who did
-get let put say she too use that with have this will your from they know want been good much some time very when come here
-just like long make many more only over such take than them well were what done okay none true false null size mode width
-height shape saved image picture output result print text value array type list file line there which their about would
-these other into could then also after first
+the and for are but not you all any can had her was one our out has him his how its may new now old see two way who
+did get let put say she too use that with have this will your from they know want been good much some time very when
+come here just like long make many more only over such take than them well were what done okay none true false null
+size mode width height shape saved image picture output result print text value array type list file line there which
+their about would these other into could then also after first
 """
 _COMMON = frozenset(_COMMON_TEXT.split())
 """Words too common in printed output and prose alike to show that one was read."""
 _PICTURE = re.compile(
     r"\b(?:image|picture|photo|crop\w*|zoom\w*|enlarge\w*|magnif\w*|rotat\w*|resiz\w*|sharpen\w*|region|patch|figure|plot"
-    r"|shows?|shown|see|seen|visible|look(?:s|ing)?|reads?|display\w*)\b|图|裁剪|裁切|放大|旋转|锐化|看到|看出|可见|显示|区域",
+    r"|shows?|shown|see(?!\s*[.,!])|seen|visible|look(?:s|ing)?|reads?|display\w*)\b|图|裁剪|裁切|放大|旋转|锐化|看到|看出|可见|显示|区域",
     re.IGNORECASE,
 )
 _TOOL_PICTURE = re.compile(

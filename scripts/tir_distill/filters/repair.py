@@ -3,8 +3,8 @@
 In a sample with pictures, a python call that handles pictures is *good* when it ran without error and a later assistant
 text or call uses its output: a number, a word or a picture that first appeared there. Every other one is cut with its
 result, and its whole turn too when nothing else was called in it. The chain is *broken*, and the sample dropped as it
-was, when what is left still needs what was cut: a later cell uses a name or file that only the cut cell made, the answer
-or a later quote stands on the cut output alone, or our notice to answer now went with it.
+was, when what is left still needs what was cut: a later cell uses a name or file that only the cut cell made, the
+answer or a later quote stands on the cut output alone, or our notice to answer now went with it.
 
 Decisions run from the last call to the first, because a use inside a call that is itself cut is no use. Calls that
 failed are settled before: their output never counts as a source.
@@ -163,10 +163,10 @@ class _View:
     def is_used(self, cell: _Cell) -> bool:
         """Whether anything later uses what first appeared in the cell's output."""
         later = self._later_texts(cell.position)
-        if cell.pictures and later:
-            # the next words are about what was just shown, later ones only when they name the tool's picture
-            if speaks_of_picture(later[0]) or any(map(speaks_of_tool_picture, later[1:])):
-                return True
+        # the next words are about what was just shown, later ones only when they name the tool's picture
+        looked = bool(later) and (speaks_of_picture(later[0]) or any(map(speaks_of_tool_picture, later[1:])))
+        if cell.pictures and looked:
+            return True
         new = with_roundings(mentions(cell.output)) - self._before(cell.position, but=cell.call.id)
         return not new.isdisjoint(self._after(cell.position))
 
