@@ -1,0 +1,107 @@
+"""All rooms put together for one shard: what the two sampling commands call."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..filters import FilterSettings, evaluate
+from ..grading import Grader
+from ..ledger import Ledger, LedgerSettings, Owner, ledger_url
+from ..records import Progress, Question, TokenCounter
+from ..teacher import RetryPolicy, TeacherPool, TeacherSettings
+from ..tools import Toolbox
+from .metered import Meter, Metered
+from .ports import Completer, Session
+from .prepare import Pictures
+from .shard import Rooms, ShardJob, ShardReport, sample_shard
+
+
+async def run_shard(
+    config: Mapping[str, Any],
+    job: ShardJob,
+    *,
+    counter: TokenCounter | None = None,
+    progress: Progress | None = None,
+    retry: RetryPolicy | None = None,
+    clear_stop: bool = False,
+) -> ShardReport:
+    """Open every room, sample the shard, close them. Raises what ``sample_shard`` raises.
+
+    ``clear_stop``: take the run's stop flag away first; only for the command that starts a whole run.
+    """
+    async with open_rooms(config, job, counter=counter, retry=retry, clear_stop=clear_stop) as rooms:
+        return await sample_shard(config, job, rooms, progress=progress)
+
+
+@contextlib.asynccontextmanager
+async def open_rooms(
+    config: Mapping[str, Any],
+    job: ShardJob,
+    *,
+    counter: TokenCounter | None = None,
+    retry: RetryPolicy | None = None,
+    clear_stop: bool = False,
+) -> AsyncIterator[Rooms]:
+    """The real rooms of a shard."""
+    async with contextlib.AsyncExitStack() as stack:
+        url = ledger_url(config)
+        if url.startswith("sqlite:///"):
+            Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+        ledger = Ledger.open(url, run=job.run, settings=LedgerSettings.from_config(config))
+        stack.callback(ledger.close)
+        if clear_stop:
+            ledger.clear_stop()
+        budgets = config["budgets"]
+        limited = budgets["max_tokens_total"] is not None or budgets["max_usd_total"] is not None
+        meter = Meter(ledger, job.run, limited=limited)
+        stack.callback(meter.settle)
+        toolbox = await Toolbox.open(config=config, ledger=ledger, run_dir=job.run_dir, image_root=job.image_root)
+        stack.push_async_callback(toolbox.close)
+        cache = job.run_dir / "state" / "judge" / f"{job.bucket}-{job.index:04d}-of-{job.shards:04d}.jsonl"
+        grader = Grader.from_config(config, cache, image_root=job.image_root)
+        stack.push_async_callback(grader.close)
+        pool = await stack.enter_async_context(
+            TeacherPool.open(
+                TeacherSettings.from_config(config),
+                retry=retry,
+                read_picture=Pictures(job.image_root, job.run_dir).read,
+            )
+        )
+        filters = FilterSettings.from_config(config)
+        teachers: dict[int, Completer] = {}
+
+        def teacher_for(question: Question) -> Completer:
+            client = pool.client(task_type=question.task_type, bucket=question.bucket)
+            return teachers.setdefault(id(client), Metered(client, meter))
+
+        async def open_session(question: Question, sample: int, fingerprint: str) -> Session:
+            owner = Owner(
+                run=job.run,
+                bucket=question.bucket,
+                question_id=question.id,
+                sample=sample,
+                task_type=question.task_type,
+            )
+            return await toolbox.session(owner, question.images)
+
+        def spend() -> dict[str, int | float]:
+            meter.settle()
+            totals = ledger.run_totals(job.run)
+            return {"billed": totals.searches_billed, "tokens": totals.tokens, "usd": round(totals.usd, 2)}
+
+        yield Rooms(
+            tools=toolbox.schemas,
+            layers=toolbox.layers(),
+            teacher_for=teacher_for,
+            open_session=open_session,
+            grader=grader,
+            evaluate=functools.partial(evaluate, settings=filters),
+            filter_hash=filters.hash,
+            books=ledger,
+            counter=counter,
+            spend=spend,
+        )

@@ -1,0 +1,53 @@
+"""What is already known of an unfinished conversation: replies and tool results that were paid for before a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..records import ToolResult, Usage
+from ..teacher import AskedCall, Reply
+
+
+@dataclass(slots=True)
+class Memory:
+    """Replies by (turn, ask), results by (turn, position). The loop asks here first."""
+
+    replies: dict[tuple[int, int], Reply] = field(default_factory=dict)
+    results: dict[tuple[int, int], ToolResult] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def forget_after(self, turn: int) -> None:
+        """Drop everything later than a turn's reply and results."""
+        self.replies = {key: value for key, value in self.replies.items() if key[0] <= turn}
+        self.results = {key: value for key, value in self.results.items() if key[0] <= turn}
+
+
+def reply_to_dict(reply: Reply) -> dict[str, Any]:
+    """A reply for the journal."""
+    return {
+        "thinking": reply.thinking,
+        "content": reply.content,
+        "calls": [[call.name, call.arguments, call.recovered, call.malformed] for call in reply.calls],
+        "finish_reason": reply.finish_reason,
+        "usage": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
+        "latency_s": reply.latency_s,
+        "truncated": reply.truncated,
+        "model": reply.model,
+    }
+
+
+def reply_from_dict(row: Mapping[str, Any]) -> Reply:
+    """The reply again."""
+    prompt, completion = row["usage"]
+    return Reply(
+        thinking=row["thinking"],
+        content=row["content"],
+        calls=tuple(AskedCall(name, arguments, recovered, bad) for name, arguments, recovered, bad in row["calls"]),
+        finish_reason=row["finish_reason"],
+        usage=Usage(prompt_tokens=prompt, completion_tokens=completion),
+        latency_s=row["latency_s"],
+        truncated=row["truncated"],
+        model=row["model"],
+    )

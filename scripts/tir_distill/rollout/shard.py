@@ -1,0 +1,278 @@
+"""One shard from its questions to its two files."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..records import PRIORITIES, Progress, Question, Stopped, TokenCounter, write_json
+from .adopt import adopt
+from .control import Control
+from .journal import Journal
+from .outputs import write_outputs
+from .plan import Next
+from .ports import Books, ChoosesTeacher, Evaluates, Grades
+from .prepare import Pictures, Preparation, prepare
+from .sampler import OpensSession, Prepared, Sampler
+from .settings import EngineSettings
+from .state import ShardState, journal_path
+
+log = logging.getLogger(__name__)
+
+SYNC_S = 1.0
+"""Longest time that a journal line may wait to be on the disk; also how often the stop flag is looked at."""
+
+ENDPOINT_STOPS = frozenset({"endpoint_saturated", "bad_key", "credits_exhausted"})
+"""Stops that have nothing to do with any question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardJob:
+    """What is to be sampled and where it goes."""
+
+    run: str
+    run_dir: Path
+    bucket: str
+    index: int
+    shards: int
+    questions: Sequence[Question]
+    """In hand-over order; all of them appear in the outputs."""
+    image_root: Path
+    trajectories: Path
+    questions_out: Path
+    adopt: Sequence[Path] = ()
+    """Folders of other runs."""
+    retry_deferred: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rooms:
+    """What other rooms bring."""
+
+    tools: Sequence[Mapping[str, Any]]
+    layers: Mapping[str, str]
+    teacher_for: ChoosesTeacher
+    open_session: OpensSession
+    grader: Grades
+    evaluate: Evaluates
+    filter_hash: str
+    books: Books
+    counter: TokenCounter | None = None
+    spend: Callable[[], Mapping[str, int | float]] = field(default=lambda: {})
+    """Further numbers for the progress line: tokens, money."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardReport:
+    """What happened. Counts by status add up to ``questions``."""
+
+    questions: int
+    statuses: Mapping[str, int]
+    samples_taken: int
+    """In this process; what was replayed or adopted is not in it."""
+    adopted: int
+
+
+async def sample_shard(
+    config: Mapping[str, Any],
+    job: ShardJob,
+    rooms: Rooms,
+    *,
+    progress: Progress | None = None,
+    handle_signals: bool = True,
+) -> ShardReport:
+    """Sample every question to its end and write the outputs.
+
+    Raises Stopped (exit 2) when something is left; then no output is written, ``<run>/state/stop.json`` says why, and
+    the same call goes on from the journal. Raises TirError when another process holds the journal.
+    """
+    engine = EngineSettings.from_config(config)
+    questions = _without_repeats(job.questions)
+    pictures = Pictures(job.image_root, job.run_dir)
+    ready = await asyncio.to_thread(
+        prepare,
+        questions,
+        config=config,
+        pictures=pictures,
+        tools=rooms.tools,
+        teacher_for=rooms.teacher_for,
+        layers=rooms.layers,
+    )
+    for question_id, error in ready.bad.items():
+        log.warning("%s is not sampled: %s", question_id, error)
+    fingerprints = {item.question.id: item.fingerprint for item in ready.ready}
+    with contextlib.closing(Journal(journal_path(job.run_dir, job.bucket, job.index, job.shards))) as journal:
+        state = await asyncio.to_thread(ShardState, journal, fingerprints)
+        _report_journal(state)
+        adopted = await asyncio.to_thread(
+            adopt, state, fingerprints, job.adopt, job.run_dir, shard=(job.index, job.shards)
+        )
+        control = Control(engine.grace_seconds)
+        sampler = Sampler(
+            run=job.run,
+            state=state,
+            control=control,
+            engine=engine,
+            open_session=rooms.open_session,
+            grader=rooms.grader,
+            evaluate=rooms.evaluate,
+            books=rooms.books,
+            filter_hash=rooms.filter_hash,
+            counter=rooms.counter,
+            slots=asyncio.Semaphore(engine.concurrency),
+        )
+        if job.retry_deferred:
+            _reopen(state, ready)
+        with control.signals() if handle_signals else contextlib.nullcontext():
+            await _run(sampler, ready, engine, rooms, progress)
+        ends = {item.question.id: sampler.status(item) for item in ready.ready}
+        await asyncio.to_thread(journal.sync)
+        _stop_if_unfinished(job, control, sampler, ends)
+        billed = {item.question.id: sampler.billed(item.question.id) for item in ready.ready}
+        await asyncio.to_thread(
+            write_outputs,
+            questions,
+            ends,
+            ready.bad,
+            billed,
+            state,
+            trajectories=job.trajectories,
+            questions_out=job.questions_out,
+        )
+        return ShardReport(
+            questions=len(questions),
+            statuses=_count(ends, ready),
+            samples_taken=sampler.tally.samples,
+            adopted=adopted,
+        )
+
+
+async def _run(
+    sampler: Sampler, ready: Preparation, engine: EngineSettings, rooms: Rooms, progress: Progress | None
+) -> None:
+    """Workers over the questions, a keeper beside them, until all is done or the grace period is over."""
+    queue = iter(_by_priority(ready.ready))
+    workers = [asyncio.create_task(_work(sampler, queue)) for _ in range(min(engine.concurrency, len(ready.ready)))]
+    keeper = asyncio.create_task(_keep(sampler, rooms, progress))
+    cutter = asyncio.create_task(sampler.control.wait_cut())
+    try:
+        await _until_done(workers, keeper, cutter)
+    finally:
+        for task in (*workers, keeper, cutter):
+            task.cancel()
+        await asyncio.gather(*workers, keeper, cutter, return_exceptions=True)
+    reason = sampler.control.reason
+    sampler.write_down_deferrals(endpoint=reason is not None and reason.reason in ENDPOINT_STOPS)
+    _show(sampler, rooms, progress)
+
+
+async def _until_done(
+    workers: Sequence[asyncio.Task[None]], keeper: asyncio.Task[None], cutter: asyncio.Task[None]
+) -> None:
+    """Wait for all workers. Raises the first error of any; returns when the cutter says so."""
+    pending: set[asyncio.Task[None]] = set(workers)
+    while pending:
+        done, _ = await asyncio.wait({*pending, keeper, cutter}, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+        if cutter in done:
+            return
+        pending -= done
+
+
+async def _work(sampler: Sampler, queue: Iterator[Prepared]) -> None:
+    for prepared in queue:
+        if sampler.control.stopping:
+            return
+        await sampler.sample_question(prepared)
+        step = sampler.status(prepared)
+        sampler.tally.questions += 1
+        sampler.tally.accepted += step.status == "accepted"
+        sampler.tally.deferred += step.status == "deferred" or prepared.question.id in sampler.failed
+
+
+async def _keep(sampler: Sampler, rooms: Rooms, progress: Progress | None) -> None:
+    """Once a second: journal to the disk, stop flag, progress."""
+    while True:
+        await asyncio.sleep(SYNC_S)
+        await asyncio.to_thread(sampler.state.journal.sync)
+        flag = rooms.books.stopped()
+        if flag is not None:
+            sampler.control.stop(flag.reason, flag.detail)
+        _show(sampler, rooms, progress)
+
+
+def _show(sampler: Sampler, rooms: Rooms, progress: Progress | None) -> None:
+    if progress is not None:
+        tally = sampler.tally
+        progress.update(
+            done=tally.questions,
+            accepted=tally.accepted,
+            deferred=tally.deferred,
+            samples=tally.samples,
+            searches=tally.searches,
+            **rooms.spend(),
+        )
+
+
+def _by_priority(ready: Sequence[Prepared]) -> list[Prepared]:
+    """P0 first, hand-over order inside (RULINGS 16)."""
+    rank = {name: place for place, name in enumerate(PRIORITIES)}
+    return sorted(ready, key=lambda item: rank.get(item.question.priority, len(rank)))
+
+
+def _without_repeats(questions: Sequence[Question]) -> list[Question]:
+    seen: dict[str, Question] = {}
+    for question in questions:
+        if question.id in seen:
+            log.warning("%s is listed more than once; only its first line counts", question.id)
+        seen.setdefault(question.id, question)
+    return list(seen.values())
+
+
+def _report_journal(state: ShardState) -> None:
+    if state.journal.damaged:
+        log.warning("%s: %d damaged lines passed over", state.journal.path, state.journal.damaged)
+    if state.stale:
+        log.warning(
+            "%s: %d samples of %d questions were taken under other settings and are not used",
+            state.journal.path,
+            sum(state.stale.values()),
+            len(state.stale),
+        )
+
+
+def _reopen(state: ShardState, ready: Preparation) -> None:
+    for item in ready.ready:
+        if state.question(item.question.id).attempts:
+            state.reopen(item.question.id)
+
+
+def _stop_if_unfinished(job: ShardJob, control: Control, sampler: Sampler, ends: Mapping[str, Next]) -> None:
+    """Raise Stopped, its mark written, when any question is not at its end."""
+    left = [question_id for question_id, end in ends.items() if end.status is None]
+    if not left:
+        return
+    if control.reason is not None:
+        stopped = control.reason
+    else:
+        kinds = sorted({fault.kind for _, fault in sampler.failed.values()})
+        stopped = Stopped("deferred", f"{len(left)} questions could not be sampled ({', '.join(kinds)})")
+    detail = f"{stopped.detail}; {len(left)} of {len(ends)} questions left".lstrip("; ")
+    mark = {"reason": stopped.reason, "detail": detail, "left": len(left)}
+    with suppress(OSError):  # a full disk is already the reason; the exit code says it as well
+        write_json(job.run_dir / "state" / "stop.json", mark)
+    raise Stopped(stopped.reason, detail)
+
+
+def _count(ends: Mapping[str, Next], ready: Preparation) -> dict[str, int]:
+    counts: dict[str, int] = {"deferred": len(ready.bad)} if ready.bad else {}
+    for end in ends.values():
+        counts[str(end.status)] = counts.get(str(end.status), 0) + 1
+    return counts

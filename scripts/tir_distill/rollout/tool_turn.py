@@ -1,0 +1,73 @@
+"""The calls of one reply: at once where they do not touch each other, in order where they do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..records import Stopped, ToolCall, ToolResult
+from ..teacher import AskedCall
+from .faults import SampleFault
+from .memory import Memory
+from .ports import Recorder, Session
+
+STATEFUL = "python"
+"""Calls of this tool share one session, so those of one turn run one after the other, in call order."""
+
+SEARCH = "search"
+
+
+def keep_calls(asked: Sequence[AskedCall], turn: int, limit: int) -> tuple[ToolCall, ...]:
+    """The first ``limit`` calls, named by us: servers send empty and repeated ids."""
+    return tuple(
+        ToolCall(
+            id=f"call_{turn}_{position}",
+            name=call.name,
+            arguments=call.arguments,
+            recovered=call.recovered,
+            malformed=call.malformed,
+        )
+        for position, call in enumerate(asked[:limit])
+    )
+
+
+async def run_calls(
+    calls: Sequence[ToolCall], turn: int, session: Session, memory: Memory, recorder: Recorder
+) -> tuple[ToolResult, ...]:
+    """Results in call order; each is recorded the moment it is there.
+
+    Raises SampleFault when a tool failed on our side, Stopped when the run must end; not before the other calls of the
+    turn have ended and are recorded, because they are paid for.
+    """
+
+    async def one(position: int, call: ToolCall) -> ToolResult:
+        known = memory.results.get((turn, position))
+        if known is not None:
+            return known
+        result = await session.call(call)
+        if result.status == "infrastructure":
+            raise SampleFault(f"tool_{call.name}", result.content[:200])
+        if result.meta.get("cap") == "run":  # nothing was searched: the call is made again when the budget is raised
+            raise Stopped("budget_searches", "the run's limit of billed searches is reached")
+        if result.call_id != call.id:
+            result = replace(result, call_id=call.id)
+        recorder.result(turn, position, result)
+        return result
+
+    async def in_order(positions: Sequence[int]) -> list[ToolResult]:
+        return [await one(position, calls[position]) for position in positions]
+
+    if len(calls) == 1:
+        return (await one(0, calls[0]),)
+    stateful = [position for position, call in enumerate(calls) if call.name == STATEFUL]
+    groups = [[position] for position in range(len(calls)) if position not in stateful]
+    if stateful:
+        groups.append(stateful)
+    done = await asyncio.gather(*(in_order(group) for group in groups), return_exceptions=True)
+    results: dict[int, ToolResult] = {}
+    for group, outcome in zip(groups, done, strict=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        results.update(zip(group, outcome, strict=True))
+    return tuple(results[position] for position in range(len(calls)))
