@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .fields import is_writable
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -34,6 +36,6 @@ class EvaluationItem:
 
 
 def other_forms(answer: str, *groups: Any) -> tuple[str, ...]:
-    """Further accepted answers, stripped, in order, without repeats, empties and the answer itself."""
+    """Further accepted answers, stripped, in order, without repeats, empties, broken text and the answer itself."""
     forms = [text.strip() for group in groups for text in group if isinstance(text, str)]
-    return tuple(form for form in dict.fromkeys(forms) if form and form != answer)
+    return tuple(form for form in dict.fromkeys(forms) if form and form != answer and is_writable(form))

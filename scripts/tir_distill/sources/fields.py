@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..records.errors import BadRow
 
 Row = Mapping[str, Any]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Undecodable:
@@ -52,6 +55,24 @@ def writable(value: str, name: str) -> str:
         except UnicodeEncodeError:
             raise BadRow("undecodable_text", f"field '{name}' holds half a surrogate pair") from None
     return value
+
+
+def is_writable(value: str) -> bool:
+    """Whether UTF-8 can hold the text."""
+    try:
+        writable(value, "")
+    except BadRow:
+        return False
+    return True
+
+
+def decrypted(value: str, name: str) -> str:
+    """A decrypted text, stripped. Raises BadRow ``undecryptable`` for control characters: a wrong key made them."""
+    if _CONTROL.search(value):
+        raise BadRow("undecryptable", f"field '{name}' holds control characters once decrypted")
+    if not value.strip():
+        raise BadRow(f"missing_{name}", f"field '{name}' is empty once decrypted")
+    return writable(value.strip(), name)
 
 
 def mapping(row: Row, name: str) -> Row:

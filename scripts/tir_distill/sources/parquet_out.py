@@ -70,6 +70,10 @@ class TableWriter:
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
             self._rows.clear()
 
+    def discard(self) -> None:
+        self._rows.clear()
+        self._writer.close()
+
     def close(self) -> None:
         self.flush()
         self._writer.close()
@@ -80,5 +84,9 @@ def table_writer(path: Path, schema: pa.Schema) -> Iterator[TableWriter]:
     """A writer whose file takes its place when the block ends without an exception."""
     with atomic_writer(path) as handle:
         writer = TableWriter(handle, schema)
-        yield writer
+        try:
+            yield writer
+        except BaseException:
+            writer.discard()  # before the file is closed under it
+            raise
         writer.close()

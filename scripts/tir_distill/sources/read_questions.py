@@ -20,6 +20,7 @@ from ..records.jsonl import atomic_writer, dumps, write_json
 from ..records.protocols import Progress
 from .candidate import Candidate
 from .counts import Counts
+from .fields import is_writable
 from .ordered import ordered_map
 from .parquet_out import QUESTIONS, table_writer
 from .phash import picture_print
@@ -76,7 +77,18 @@ def _items(reader: QuestionReader, row: dict[str, Any] | DamagedLine, index: int
     except BadRow as error:
         return [Reject(name, error)]
     items = parsed if isinstance(parsed, list) else [parsed]
-    return [Reject(name, item) if isinstance(item, BadRow) else item for item in items]
+    return [_checked(name, item) for item in items]
+
+
+def _checked(name: str, item: Any) -> Any:
+    """The item itself, or a reject when it is one or holds text that no file can hold."""
+    if isinstance(item, BadRow):
+        return Reject(name, item)
+    if isinstance(item, Candidate):
+        for field in ("id", "question", "answer", "group"):
+            if not is_writable(getattr(item, field)):
+                return Reject(name, BadRow("undecodable_text", f"the {field} holds half a surrogate pair"))
+    return item
 
 
 def printable(name: str) -> str:

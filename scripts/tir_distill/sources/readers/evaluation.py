@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..candidate import EvaluationItem
-from ..fields import Row, first, optional_text, text, writable
+from ..fields import Row, decrypted, first, optional_text, text
 from ..keystream import decrypt_canary
 from ..picture_bytes import read_picture_file
 from .base import BadRow, EvaluationReader
@@ -106,7 +106,7 @@ class MmBrowseComp(EvaluationReader):
                 problems.append(error.reason)
         return EvaluationItem(
             id=self.row_id(row, index),
-            text=writable(plain, "question"),
+            text=decrypted(plain, "question"),
             pictures=tuple(pictures),
             problems=tuple(problems),
         )

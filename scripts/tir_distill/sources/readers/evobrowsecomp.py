@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from ..candidate import Candidate
-from ..fields import Row, text, writable
+from ..fields import Row, decrypted, text
 from ..keystream import decrypt_canary, decrypt_keystream
 from .base import BadRow, QuestionReader
 
@@ -28,9 +28,7 @@ def decrypt_field(row: Row, name: str) -> str:
         plain = decrypt_canary(cipher, text(row, "canary"), name)
     else:
         raise BadRow("undecryptable", f"field '{name}' has neither a key of its own nor a canary")
-    if not plain.strip():
-        raise BadRow(f"missing_{name}", f"field '{name}' is empty once decrypted")
-    return writable(plain.strip(), name)
+    return decrypted(plain, name)
 
 
 class EvoBrowseComp(QuestionReader):
