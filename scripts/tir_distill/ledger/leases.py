@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, Select, and_, func, select, update
+from sqlalchemy import Connection, select, update
 
-from . import schema
+from . import schema, statements
 from .holder import is_dead
 
 FREE = {"holder": None, "lease_until": None, "lease_run": None, "lease_question": None}
 """Column values of an entry that nobody is fetching."""
 
 
-def live_query(run: str, now: float, question_id: str | None = None) -> Select[tuple[int]]:
-    """Counts the searches under way in a run, or for one of its questions."""
-    table = schema.answers.c
-    where = [table.lease_run == run, table.holder.is_not(None), table.lease_until > now]
-    if question_id is not None:
-        where.append(table.lease_question == question_id)
-    return select(func.count()).select_from(schema.answers).where(and_(*where))
-
-
 def live_in_run(connection: Connection, run: str, now: float) -> int:
     """Paid searches under way in a run."""
-    return connection.scalar(live_query(run, now)) or 0
+    return int(statements.run(connection, statements.LIVE_IN_RUN, {"run": run, "now": now}).fetchone()[0])
 
 
 def release(connection: Connection, key: str, holder: str) -> bool:
     """Give a lease back unused. False when it had already passed to someone else."""
-    table = schema.answers.c
-    done = connection.execute(update(schema.answers).where(table.key == key, table.holder == holder).values(**FREE))
-    return done.rowcount == 1
+    return bool(statements.run(connection, statements.RELEASE, {"key": key, "holder": holder}).rowcount == 1)
 
 
 def renew(connection: Connection, now: float, keys: Collection[str], holder: str, lease_s: float) -> int:

@@ -144,9 +144,7 @@ class Ledger:
 
     async def slow_down(self, name: str, retry_after_s: float | None) -> None:
         """The provider said 429: all processes slow down."""
-        await self._write(
-            lambda connection, now: rate.back_off(connection, now, name, self.settings.qps, retry_after_s)
-        )
+        await self._write(lambda connection, now: rate.back_off(connection, now, name, retry_after_s))
 
     def missed_slots(self) -> int:
         """Time slots that this process woke up too late to use."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection
 
-from . import leases, schema
+from . import leases, statements
 from .reservations import Step
 from .settings import LedgerSettings
 
@@ -23,33 +23,24 @@ def begin_page(
     max_age_s: float | None,
 ) -> Step:
     """A kept page, or ``wait`` while someone fetches it, or ``fetch`` with the lease taken."""
-    table = schema.answers.c
-    entry = connection.execute(
-        select(table.state, table.payload, table.fetched_at, table.holder, table.lease_until).where(table.key == key)
-    ).first()
-    lease = {"holder": holder, "lease_until": now + settings.lease_s, "lease_run": None, "lease_question": None}
-    if entry is None:
-        connection.execute(
-            insert(schema.answers).values(
-                key=key, kind="page", state="none", query=url, backend="page", params="{}", **lease
-            )
-        )
-        return Step("fetch")
-    if entry.state == "good" and (max_age_s is None or now - entry.fetched_at <= max_age_s):
-        return Step("answer", packed=entry.payload, cached=True)
-    if entry.holder is not None and entry.lease_until > now:
-        return Step("wait")
-    connection.execute(update(schema.answers).where(table.key == key).values(**lease))
+    entry = statements.run(connection, statements.ENTRY, {"key": key}).fetchone()
+    if entry is not None:
+        state, payload, fetched_at, leased_by, lease_until = entry
+        if state == "good" and (max_age_s is None or now - fetched_at <= max_age_s):
+            return Step("answer", packed=payload, cached=True)
+        if leased_by is not None and lease_until > now:
+            return Step("wait")
+    lease = {"holder": holder, "until": now + settings.lease_s, "run": None, "question": None}
+    identity = {"key": key, "kind": "page", "query": url, "backend": "page", "params": "{}"}
+    statements.run(connection, statements.TAKE_LEASE, {**identity, **lease})
     return Step("fetch")
 
 
 def settle_page(connection: Connection, now: float, holder: str, key: str, packed: bytes | None, run: str) -> None:
     """End the lease and, when there is something worth keeping, keep it."""
     if packed is not None:
-        connection.execute(
-            update(schema.answers)
-            .where(schema.answers.c.key == key)
-            .values(state="good", payload=packed, fetched_at=now, run=run)
+        statements.run(
+            connection, statements.KEEP, {"key": key, "state": "good", "payload": packed, "now": now, "run": run}
         )
     leases.release(connection, key, holder)
 

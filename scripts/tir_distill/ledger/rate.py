@@ -8,11 +8,11 @@ loses at most one slot when a process dies.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection
 
-from . import schema
+from . import statements
 
 BACK_OFF_HALF_LIFE_S = 30.0
 """Time in which a slow-down goes back half way to the configured rate."""
@@ -47,37 +47,37 @@ def slow_factor(factor: float, since: float, now: float) -> float:
 
 def take_slot(connection: Connection, now: float, name: str, qps: float) -> Slot:
     """Reserve the next free slot of the provider's queue."""
-    table = schema.rates.c
-    row = connection.execute(select(table.next_at, table.factor, table.factor_at).where(table.name == name)).first()
-    if row is None:
-        connection.execute(
-            insert(schema.rates).values(name=name, next_at=now + 1.0 / qps, factor=1.0, factor_at=now, slots=1)
-        )
-        return Slot(wait_s=0.0, interval_s=1.0 / qps)
-    interval = slow_factor(row[1], row[2], now) / qps
-    start = max(now, row[0])
-    connection.execute(
-        update(schema.rates).where(table.name == name).values(next_at=start + interval, slots=table.slots + 1)
-    )
+    queue = _queue(connection, now, name)
+    interval = slow_factor(queue.factor, queue.factor_at, now) / qps
+    start = max(now, queue.next_at)
+    _move(connection, name, replace(queue, next_at=start + interval), slots=1)
     return Slot(wait_s=start - now, interval_s=interval)
 
 
-def back_off(connection: Connection, now: float, name: str, qps: float, retry_after_s: float | None) -> None:
+def back_off(connection: Connection, now: float, name: str, retry_after_s: float | None) -> None:
     """The provider said 429: halve the rate (once a second at most) and keep everyone off until its own time."""
-    table = schema.rates.c
-    row = connection.execute(select(table.next_at, table.factor, table.factor_at).where(table.name == name)).first()
-    if row is None:
-        take_slot(connection, now, name, qps)
-        row = connection.execute(select(table.next_at, table.factor, table.factor_at).where(table.name == name)).one()
-    next_at, factor, since = row
-    present = slow_factor(factor, since, now)
+    queue = _queue(connection, now, name)
+    factor, since = queue.factor, queue.factor_at
     if factor == 1.0 or now - since >= BACK_OFF_EVERY_S:
-        present = min(BACK_OFF_MAX, present * 2.0)
-        since = now
-    else:
-        present = factor
-    connection.execute(
-        update(schema.rates)
-        .where(table.name == name)
-        .values(next_at=max(next_at, now + (retry_after_s or 0.0)), factor=present, factor_at=since)
-    )
+        factor, since = min(BACK_OFF_MAX, 2.0 * slow_factor(factor, since, now)), now
+    next_at = max(queue.next_at, now + (retry_after_s or 0.0))
+    _move(connection, name, _Queue(next_at=next_at, factor=factor, factor_at=since), slots=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    next_at: float
+    factor: float
+    factor_at: float
+
+
+def _queue(connection: Connection, now: float, name: str) -> _Queue:
+    row = statements.run(connection, statements.RATE, {"name": name}).fetchone()
+    if row is None:
+        return _Queue(next_at=now, factor=1.0, factor_at=now)
+    return _Queue(*row)
+
+
+def _move(connection: Connection, name: str, queue: _Queue, *, slots: int) -> None:
+    values = {"next_at": queue.next_at, "factor": queue.factor, "factor_at": queue.factor_at}
+    statements.run(connection, statements.MOVE_RATE, {"name": name, "slots": slots, **values})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, update
 
-from . import schema
+from . import schema, statements
 from .outcomes import StopFlag
 
 
@@ -26,8 +26,7 @@ def raise_flag(connection: Connection, now: float, run: str, reason: str, detail
 
 def read_flag(connection: Connection, run: str) -> StopFlag | None:
     """The flag, or None while the run goes on."""
-    table = schema.stops.c
-    row = connection.execute(select(table.reason, table.detail, table.at).where(table.run == run)).first()
+    row = statements.run(connection, statements.FLAG, {"run": run}).fetchone()
     return None if row is None else StopFlag(reason=row[0], detail=row[1], at=row[2])
 
 

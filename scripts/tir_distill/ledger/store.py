@@ -59,7 +59,9 @@ class Store:
     @classmethod
     def _open_sqlite(cls, url: str, path: Path) -> Store:
         path.parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, pool_size=4, max_overflow=64)
+        engine = create_engine(
+            url, connect_args={"timeout": BUSY_TIMEOUT_S}, pool_size=4, max_overflow=64, paramstyle="named"
+        )
 
         @event.listens_for(engine, "connect")
         def _connect(connection: Any, _record: object) -> None:

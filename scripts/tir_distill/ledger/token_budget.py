@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection
 
-from . import leases, schema
+from . import leases, statements
 from .run_counts import add_to_run, run_counts
 from .settings import LedgerSettings
 
@@ -21,12 +21,7 @@ def token_price(settings: LedgerSettings, tokens: int) -> float:
 
 def held(connection: Connection, run: str, now: float) -> tuple[int, float]:
     """Tokens and dollars spoken for by requests under way."""
-    table = schema.token_holds.c
-    row = connection.execute(
-        select(func.coalesce(func.sum(table.tokens), 0), func.coalesce(func.sum(table.usd), 0.0)).where(
-            table.run == run, table.until > now
-        )
-    ).one()
+    row = statements.run(connection, statements.HELD, {"run": run, "now": now}).fetchone()
     return int(row[0]), float(row[1])
 
 
@@ -50,11 +45,8 @@ def hold(
     if reason is not None:
         return None, reason
     name = secrets.token_hex(16)
-    connection.execute(
-        insert(schema.token_holds).values(
-            id=name, run=run, holder=holder, until=now + settings.lease_s, tokens=tokens, usd=usd
-        )
-    )
+    values = {"id": name, "run": run, "holder": holder, "until": now + settings.lease_s, "tokens": tokens, "usd": usd}
+    statements.run(connection, statements.HOLD, values)
     return name, None
 
 
@@ -72,7 +64,7 @@ def settle(
 ) -> str | None:
     """Count what was really used, and free the hold. Returns the stop reason when a limit is now reached."""
     if name is not None:
-        connection.execute(delete(schema.token_holds).where(schema.token_holds.c.id == name))
+        statements.run(connection, statements.DROP_HOLD, {"id": name})
     add_to_run(connection, run, tokens=tokens, usd=usd)
     spent = run_counts(connection, run)
     return reached(settings, spent.tokens, spent.usd)
