@@ -117,7 +117,7 @@ def main(args: argparse.Namespace) -> None:
 def sample_and_finish(args: argparse.Namespace, config: dict[str, Any], questions: list[Question]) -> None:
     """Sample everything in this process, then filter, export and count. Raises Stopped (exit 2) when work is left."""
     from tir_distill.export import Tokens
-    from tir_distill.pipeline import finish_run
+    from tir_distill.pipeline import RunPlaces, ShardFiles, finish_run, summary
     from tir_distill.rollout import ShardJob
     from tir_distill.rollout.assemble import run_shard
 
@@ -141,14 +141,10 @@ def sample_and_finish(args: argparse.Namespace, config: dict[str, Any], question
         counter = Tokens.from_config(config)
         report = asyncio.run(run_shard(config, job, counter=counter, progress=progress, clear_stop=True))
     log.info("%s: %d questions, %s", name, report.questions, dict(report.statuses))
-    finish_run(
-        config,
-        run=name,
-        run_dir=args.out,
-        image_root=args.img_root,
-        trajectories=job.trajectories,
-        questions=job.questions_out,
-    )
+    places = RunPlaces(name, args.out, args.img_root, row_root=args.img_root)
+    with cli.ProgressLine(f"{name}: filters and rows") as progress:
+        stats = finish_run(config, places, [ShardFiles(shards / "0000-of-0001")], progress)
+    print(summary(stats))
 
 
 def _is_run(path: Path) -> bool:
