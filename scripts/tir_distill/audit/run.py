@@ -158,12 +158,14 @@ def audit_file(
     secret_values: tuple[str, ...] = (),
     deep: DeepCheck | None = None,
     no_tokens_because: str = "",
+    loading: bool = True,
     progress: Progress | None = None,
 ) -> AuditReport:
     """Audit one file. Raises TirError when it does not exist; everything else is in the report.
 
     Without ``tokens`` (no template) checks 3 and 6 fail, without ``index`` check 5 fails: what was not checked did not
-    pass. ``flat_max_std``: see ``decontamination.flat_max_std``.
+    pass. ``flat_max_std``: see ``decontamination.flat_max_std``. ``loading`` false leaves the loader check out, for a
+    caller that has made it or will make it on a file that holds this one.
     """
     if not path.is_file():
         raise TirError(f"{path}: no such file")
@@ -177,7 +179,7 @@ def audit_file(
         missing.append(Finding(check=OVERLAP, reason="no_index", detail="no evaluation index was given"))
     auditor.book.add("", 0, missing)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as second, ThreadPoolExecutor(1) as pool:
-        loading = second.submit(loader.check_loader, path)
+        loaded = second.submit(loader.check_loader, path) if loading else None
         with path.open("rb") as handle:
             for number, data in enumerate(handle, start=1):
                 if data.strip():
@@ -185,14 +187,15 @@ def audit_file(
                     if progress is not None:
                         progress.update(done=auditor.rows, failures=len(auditor.book.failures))
         auditor.finish()
-        auditor.book.add("", 0, loading.result())
-    return _report(path, auditor)
+        if loaded is not None:
+            auditor.book.add("", 0, loaded.result())
+    return _report(path, auditor, loading)
 
 
-def _report(path: Path, auditor: Auditor) -> AuditReport:
-    checks = (
-        CHECKS if auditor.settings.profile.provenance else tuple(c for c in CHECKS if c not in ("licence", "lineage"))
-    )
+def _report(path: Path, auditor: Auditor, loading: bool) -> AuditReport:
+    left_out = set() if auditor.settings.profile.provenance else {"licence", "lineage"}
+    left_out |= set() if loading else {loader.CHECK}
+    checks = tuple(check for check in CHECKS if check not in left_out)
     if auditor.deep is not None:
         checks = (*checks, "deep")
     book = auditor.book

@@ -18,7 +18,7 @@ CONTROL = (
 
 _TOKENS = rf"<\|(?:{CONTROL})\|>|<tts_(?:pad|text_bos|text_eod|text_bos_single)>"
 _TAGS = r"</?(?:think|tool_call|tool_response)>"
-_MEDIA = r"<(?:image|video|audio|img|bbox|ref-object)>|</img>"
+_MEDIA = r"<(?:image|video|audio|img|bbox|ref-object|cot-process|start-image)>|</img>"
 _CALL = r"<function=|</function>|<parameter=|</parameter>"
 
 ANYWHERE = re.compile(f"{_TOKENS}|{_TAGS}|{_MEDIA}")
