@@ -49,10 +49,21 @@ class Worker:
     ended: asyncio.Future[int]
     """Exit code, negative for a signal; set when the worker is gone. SandboxFault when the server is."""
 
+    def pause(self) -> None:
+        """Stop all threads, so that nothing runs unwatched between cells."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """End a pause."""
+        self._signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """SIGKILL, harmless when it is gone already."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.process, signal.SIGKILL)
+            signal.pidfd_send_signal(self.process, number)
 
     def release(self) -> None:
         """Close all handles."""

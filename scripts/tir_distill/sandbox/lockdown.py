@@ -110,6 +110,8 @@ def apply(layers: Layers, limits: Limits, *, folder: str | None, anchor: str, re
     if layers.capabilities:
         libc.drop_capabilities()
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+    # Changed rights make a process unreadable for its own user; the controller must see files deleted while open.
+    libc.prctl(libc.PR_SET_DUMPABLE, 1)
     # The fork server's end ends this process. Set after the changes of rights, which clear it; the server forks from
     # its only thread, whose end is the server's end.
     libc.prctl(libc.PR_SET_PDEATHSIG, 9)

@@ -91,8 +91,10 @@ class Session:
             "code": code.encode("utf-8", "replace").decode(),
             "cpu_seconds": settings.cell_seconds,
             "wall_seconds": settings.wall_seconds,
+            "spare": settings.memory_mb << 17,  # an eighth
         }
         frame, end = None, None
+        channel.worker.go_on()
         try:
             await channel.send(command)
         except BrokenPipeError:
@@ -190,7 +192,7 @@ class Session:
         waiting: asyncio.Future[Any] = asyncio.ensure_future(channel.frame())
         try:
             started = time.monotonic()
-            cpu_before = _cpu_seconds(worker.pid)
+            cpu_before, _ = _cpu_and_threads(worker.pid)
             walls = settings.wall_seconds + settings.grace_seconds
             pause, heavy_check = POLL_SECONDS, started
             while True:
@@ -199,19 +201,25 @@ class Session:
                     frame = waiting.result()
                     if frame is None or not _belongs(frame, self._cells):
                         return None, await self._kill(channel, _End("killed", "the process broke its connection"))
+                    worker.pause()  # threads that the cell left rest until the next one, and its files are final
                     over = self._over_quota(worker.pid)
+                    if frame.header["full"] and over is None:
+                        over = _End("memory", f"the variables take more than {settings.memory_mb} MB")
                     if over is not None:
                         return None, await self._kill(channel, over)
                     return frame, None
                 if worker.ended.done():
                     return None, await self._ended(channel)
                 now = time.monotonic()
+                cpu, threads = _cpu_and_threads(worker.pid)
                 end = None
                 if channel.printed > settings.flood_bytes:
                     end = _End("killed", f"the cell printed more than {settings.flood_bytes >> 20} MB")
                 elif now - started > walls:
                     end = _End("timeout", f"the cell ran longer than {settings.wall_seconds:g} s and did not stop")
-                elif _cpu_seconds(worker.pid) - cpu_before > settings.cell_seconds + settings.grace_seconds:
+                elif threads > settings.threads:
+                    end = _End("killed", f"the cell started more than {settings.threads} threads")
+                elif cpu - cpu_before > settings.cell_seconds + settings.grace_seconds:
                     end = _End("timeout", f"the cell ran longer than {settings.cell_seconds:g} s and did not stop")
                 else:
                     end = self._over_quota(worker.pid)
@@ -247,9 +255,9 @@ class Session:
         """Pictures shown, then pictures saved, all re-encoded in another locked worker, each only once."""
         assert self._folder is not None
         settings = self._settings
-        names = [str(name) for name in frame.header.get("names", [])][: len(frame.blobs)]
+        names = [str(name) for name in frame.header["names"]][: len(frame.blobs)]
         found = [(name, data) for name, data in zip(names, frame.blobs, strict=False) if data]
-        left_out = int(frame.header.get("left_out", 0))
+        left_out = min(int(frame.header["left_out"]), 1000)
         after = folders.snapshot(self._folder, max_entries=settings.entries)
         changed = sorted((state[2], name) for name, state in after.items() if self._before.get(name) != state)
         self._before = after
@@ -284,16 +292,17 @@ def _belongs(frame: Frame, cell: int) -> bool:
         and isinstance(header.get("error"), str)
         and isinstance(header.get("names"), list)
         and type(header.get("left_out")) is int
+        and isinstance(header.get("full"), bool)
     )
 
 
-def _cpu_seconds(pid: int) -> float:
-    """CPU time of a process; 0 where it cannot be read (the wall limit then stands alone)."""
+def _cpu_and_threads(pid: int) -> tuple[float, int]:
+    """CPU seconds and number of threads; zeros where they cannot be read (the wall limit then stands alone)."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(f"/proc/{pid}/stat", "rb") as handle:  # noqa: PTH123
             fields = handle.read().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
-    return 0.0
+        return (int(fields[11]) + int(fields[12])) / _TICKS, int(fields[17])
+    return 0.0, 0
 
 
 def _memory_pressure(pid: int) -> _End | None:

@@ -44,6 +44,8 @@ class SandboxSettings:
     """Files and folders in the work folder."""
     depth: int = 20
     """Folders inside folders. Beyond it counting is unsafe: paths get longer than the kernel takes."""
+    threads: int = 256
+    """Of one worker. RLIMIT_NPROC would count all of the user's processes, and does not hold for root."""
     output_chars: int = 65536
     """Kept of stdout and of stderr."""
     flood_bytes: int = 16 << 20

@@ -84,10 +84,20 @@ def _cells(notebook: Notebook) -> None:
                 "error": outcome.error,
                 "names": [name for name, _ in images],
                 "left_out": notebook.shown.left_out,
+                "full": outcome.status == "memory" and not _room(command["spare"]),
             },
             [data for _, data in images],
         )
         notebook.shown.images = []
+
+
+def _room(spare: int) -> bool:
+    """Whether some memory is left for further cells."""
+    try:
+        bytearray(spare)
+    except MemoryError:
+        return False
+    return True
 
 
 def _task() -> None:
