@@ -65,7 +65,7 @@ class FilterSettings:
     extra: frozenset[str] = frozenset()
     thresholds: ExtraThresholds = ExtraThresholds()
     evaluation: EvaluationText | None = field(default=None, compare=False)
-    """Needed by ``evaluation_text``."""
+    """Needed by ``evaluation_text``, which finds nothing without it; the filter stage refuses to start then."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, evaluation: EvaluationText | None = None) -> FilterSettings:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from filters_helpers import THINK, Script, default_settings, good, make_question
 
+from filters_helpers import THINK, Script, default_settings, good, make_question
 from tir_distill.filters import evaluate
 from tir_distill.records import TokenCounts, Trajectory, Verdict
 

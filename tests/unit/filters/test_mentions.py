@@ -1,0 +1,55 @@
+"""What is recognised in a text, and in which spelling."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_distill.filters.mentions import (
+    mentions,
+    speaks_of_failure,
+    speaks_of_picture,
+    speaks_of_tool_picture,
+    with_roundings,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1,234.50 and -7", {"1234.5", "7"}),
+        ("50%", {"50"}),
+        ("(640, 480)", {"640", "480"}),
+        ("Shivaji's sign", {"shivaji", "sign"}),
+        ("The done image", set()),
+        ("孟买站", {"孟买", "买站"}),
+        ("[timeout: the cell ran longer than 20 s]", set()),
+        ("(no output)", set()),
+        ("x=3.10", {"3.1"}),
+        ("a1", {"1"}),
+    ],
+)
+def test_mentions(text: str, found: set[str]) -> None:
+    assert mentions(text) == found
+
+
+def test_roundings_need_two_digits() -> None:
+    assert with_roundings({"0.38764"}) == {"0.38764", "0.388", "0.39", "38.764", "38.76", "38.8", "39"}
+
+
+def test_whole_numbers_are_not_rounded() -> None:
+    assert with_roundings({"38764"}) == {"38764"}
+
+
+def test_speaking_of() -> None:
+    assert speaks_of_picture("the crop shows")
+    assert speaks_of_picture("图中可见")
+    assert not speaks_of_picture("I see. The article says it.")
+    assert not speaks_of_tool_picture("the image")
+    assert speaks_of_tool_picture("the cropped part")
+    assert speaks_of_failure("That failed")
+    assert not speaks_of_failure("terrorist")
+
+
+@pytest.mark.parametrize("text", ["9" * 10_000, "1e999999", "0." + "3" * 5000, "1,,,,", "-", "٣٤"])
+def test_hostile_numbers(text: str) -> None:
+    with_roundings(mentions(text))

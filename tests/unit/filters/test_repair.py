@@ -1,0 +1,331 @@
+"""F5: the eight cases of its definition, and the corners around them."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import pytest
+
+from filters_helpers import THINK, Script, default_settings, make_picture
+from tir_distill.filters import evaluate, repair
+from tir_distill.records import TokenCounts, Trajectory, conversation
+
+SETTINGS = default_settings()
+OPEN = "from PIL import Image\nim = Image.open('input_image.jpg')\nprint(im.getpixel((3, 4))[0])"
+AFTERWARDS = "So that settles what was asked, and the answer follows from it."
+
+
+def f5(trajectory: Trajectory) -> str | None:
+    return next((fail.reason for fail in evaluate(trajectory, SETTINGS).fails if fail.rule == "F5"), None)
+
+
+def kept(trajectory: Trajectory) -> list[int]:
+    return [turn.index for turn in evaluate(trajectory, SETTINGS).trajectory.turns]
+
+
+def accepted(trajectory: Trajectory) -> bool:
+    return evaluate(trajectory, SETTINGS).accepted
+
+
+# the eight cases
+
+
+def test_unused_output_is_cut_with_its_turn() -> None:
+    sample = Script().cell(OPEN, "137").search().answer(thinking=AFTERWARDS).done("image_search")
+    report = evaluate(sample, SETTINGS)
+    assert report.accepted
+    assert kept(sample) == [1, 2]
+    assert report.trajectory.repaired_turns == (0,)
+    assert report.trajectory.notes == ("f5_cut:call_0_0",)
+    assert "137" not in str(conversation(report.trajectory))
+
+
+def test_used_number_is_kept() -> None:
+    sample = (
+        Script().cell(OPEN, "137").search().answer(thinking="With 137 in red it must be Mumbai.").done("image_search")
+    )
+    assert kept(sample) == [0, 1, 2]
+    assert evaluate(sample, SETTINGS).trajectory.repaired_turns == ()
+
+
+def test_used_picture_is_kept_and_unused_picture_cut() -> None:
+    code = "image_1.crop((0, 0, 64, 64))"
+    used = Script().search().cell(code, pictures=[make_picture()])
+    assert kept(used.answer(thinking="The crop shows a harbour, so this is Mumbai.").done("image_search")) == [0, 1, 2]
+    unused = Script().search().cell(code, pictures=[make_picture()])
+    sample = unused.answer(thinking="By the article the answer is Mumbai, nothing else fits.").done("image_search")
+    assert kept(sample) == [0, 2]
+    assert accepted(sample)
+
+
+def test_failed_cell_is_cut() -> None:
+    script = Script().search().failed_cell("image_1.crop((9, 9, 1, 1))", "Traceback\nSystemError: tile cannot extend")
+    sample = script.answer(thinking=AFTERWARDS).done("image_search")
+    assert kept(sample) == [0, 2]
+    assert accepted(sample)
+
+
+def test_later_cell_that_needs_a_cut_name_drops_the_sample() -> None:
+    script = Script().search().cell("part = image_1.crop((0, 0, 9, 9))").cell("print(part.size[0] * 7)", "63")
+    sample = script.answer(thinking="It is 63 wide, which is what the text says.").done("image_search")
+    assert f5(sample) == "name_needed"
+    report = evaluate(sample, SETTINGS)
+    assert report.trajectory.turns == sample.turns
+    assert report.first == "F5"
+
+
+def test_answer_only_from_the_cut_cell_drops_the_sample() -> None:
+    script = (
+        Script()
+        .search()
+        .failed_cell("print(image_1.size)\nraise ValueError", "512 384\nTraceback (most recent call last)\nValueError")
+    )
+    sample = script.answer("384", thinking=AFTERWARDS).done("image_search")
+    assert f5(sample) in ("answer_needed", "quote_needed")
+
+
+def test_two_image_turns_one_used_one_not() -> None:
+    script = Script().cell(OPEN, "137").cell("print(image_1.getpixel((8, 8))[0])", "59").search()
+    sample = script.answer(thinking="The value 59 is what decides this question here.").done("image_search")
+    assert kept(sample) == [1, 2, 3]
+    assert accepted(sample)
+
+
+def test_two_image_turns_both_unused() -> None:
+    script = Script().cell(OPEN, "137").cell("print(image_1.getpixel((8, 8))[0])", "59").search()
+    sample = script.answer(thinking=AFTERWARDS).done("image_search")
+    assert kept(sample) == [2, 3]
+    assert evaluate(sample, SETTINGS).trajectory.repaired_turns == (0, 1)
+
+
+def test_mixed_turn_loses_only_the_picture_call() -> None:
+    script = Script()
+    script.turn(script.a_cell(OPEN, "137"), script.a_search(place=1), content="Both at once.")
+    sample = script.answer(thinking=AFTERWARDS).done("image_search")
+    report = evaluate(sample, SETTINGS)
+    assert report.accepted
+    first = report.trajectory.turns[0]
+    assert [call.name for call in first.calls] == ["search"]
+    assert [result.name for result in first.results] == ["search"]
+    assert first.content == "Both at once."
+    assert first.thinking == sample.turns[0].thinking
+    assert report.trajectory.repaired_turns == (0,)
+
+
+# what counts as a use
+
+
+@pytest.mark.parametrize(
+    ("output", "later"),
+    [
+        ("0.38764", "That is about 0.39 of the whole, so Mumbai."),
+        ("0.38764", "So 38.8% of them live there, in Mumbai."),
+        ("1,234,567", "There are 1234567 people in this place."),
+        ("Total: 42.0", "The count is 42 and that is enough."),
+        ("SHIVAJI TERMINUS", "The sign names Shivaji, a station in Mumbai."),
+        ("孟买火车站", "牌子上写着火车站，所以应该是孟买没有别的可能了。"),
+        ("7", "There are 7 of these on the quay, so Mumbai."),
+    ],
+)
+def test_forms_of_use(output: str, later: str) -> None:
+    sample = Script().search().cell("print(image_1.info)", output).answer(thinking=later).done("image_search")
+    assert kept(sample) == [0, 1, 2]
+
+
+def test_use_in_a_later_call_counts() -> None:
+    script = Script().cell("print(image_1.info)", "Gateway monument").search("Gateway of India city")
+    assert kept(script.answer(thinking=AFTERWARDS).done("image_search")) == [0, 1, 2]
+
+
+def test_use_in_the_answer_counts() -> None:
+    script = Script().search().cell("print(image_1.info)", "Colaba")
+    assert kept(script.answer("Colaba", thinking=AFTERWARDS).done("image_search")) == [0, 1, 2]
+
+
+def test_what_was_known_before_is_no_use() -> None:
+    script = Script().search(thinking="I guess the monument in the middle is from 1924.")
+    script.cell("print(image_1.info)", "1924 monument")
+    sample = script.answer(thinking="The monument of 1924 stands where it stood.").done("image_search")
+    assert kept(sample) == [0, 2]
+
+
+def test_what_its_own_code_said_is_no_use() -> None:
+    script = Script().search().cell("print(image_1.resize((640, 480)).size)", "(640, 480)")
+    sample = script.answer(thinking="At 640 by 480 all can be made out, it is Mumbai.").done("image_search")
+    assert kept(sample) == [0, 2]
+
+
+def test_notices_and_common_words_are_no_output() -> None:
+    for output in (
+        "(no output)",
+        "done",
+        "saved image",
+        "[timeout: the cell ran longer than 20 s; variables are kept]",
+    ):
+        script = Script().search().cell("print(image_1.info)", output)
+        sample = script.answer(thinking="Once done, the saved image had no output or timeout: 20 s.").done(
+            "image_search"
+        )
+        assert kept(sample) == [0, 2], output
+
+
+def test_a_use_inside_a_cut_cell_is_no_use() -> None:
+    script = Script().cell("print(image_1.info)", "137").cell("print(image_1.getpixel((137, 0)))", "59").search()
+    sample = script.answer(thinking=AFTERWARDS).done("image_search")
+    assert kept(sample) == [2, 3]
+
+
+def test_output_of_a_failed_cell_is_no_source() -> None:
+    script = Script().failed_cell("print(image_1.info); 1/0", "137\nZeroDivisionError: division by zero")
+    script.cell("print(image_1.info)", "137").search()
+    sample = script.answer(thinking="The value 137 decides it, it must be Mumbai.").done("image_search")
+    assert kept(sample) == [1, 2, 3]
+    assert accepted(sample)
+
+
+# what breaks the chain
+
+
+def test_quoted_error_drops_the_sample() -> None:
+    script = Script().search().failed_cell("image_1.crop(1)", "Traceback\nTypeError: crop needs a box of four")
+    assert (
+        f5(script.answer(thinking="The TypeError tells me that four are needed.").done("image_search"))
+        == "quote_needed"
+    )
+
+
+def test_failure_spoken_of_in_the_next_turn_drops_the_sample() -> None:
+    script = Script().search().failed_cell("image_1.crop(1)", "Traceback\nTypeError")
+    assert (
+        f5(script.answer(thinking="That failed, so I go by the article alone.").done("image_search"))
+        == "failure_quoted"
+    )
+
+
+def test_result_that_another_cell_gave_too_is_no_quote_of_the_cut_one() -> None:
+    script = Script().failed_cell("print(image_1.mode); 1/0", "RGBA 137\nZeroDivisionError").search()
+    script.cell("print(image_1.mode)", "RGBA 137")
+    sample = script.answer(thinking="In RGBA the value 137 stands for Mumbai, so that is it.").done("image_search")
+    assert kept(sample) == [1, 2, 3]
+
+
+def test_picture_of_a_failed_cell_that_is_spoken_of() -> None:
+    script = Script().search().failed_cell("image_1.crop((0,0,9,9)); 1/0", "Traceback", pictures=[make_picture()])
+    sample = script.answer(thinking="The cropped part has a harbour in it, so Mumbai.").done("image_search")
+    assert f5(sample) == "picture_needed"
+
+
+def test_name_defined_again_is_not_missing() -> None:
+    script = Script().search().cell("part = image_1.crop((0, 0, 9, 9))")
+    script.cell("part = 9\nprint(part * 7)", "63")
+    sample = script.answer(thinking="It is 63 wide, which is what the text says.").done("image_search")
+    assert kept(sample) == [0, 2, 3]
+
+
+def test_name_known_from_an_earlier_cell_is_not_missing() -> None:
+    script = Script().cell("width = 9\nprint(width * 5)", "45").cell("width = image_1.size[0]").search()
+    script.cell("print(width * 7)", "63")
+    sample = script.answer(thinking="It is 63 wide, or 45, which is what the text says.").done("image_search")
+    assert kept(sample) == [0, 2, 3, 4]
+
+
+def test_file_that_only_the_cut_cell_wrote() -> None:
+    script = Script().search().cell("image_1.crop((0, 0, 9, 9)).save('part.png')")
+    script.cell("from PIL import Image\nprint(Image.open('part.png').size[0] * 7)", "63")
+    sample = script.answer(thinking="It is 63 wide, which is what the text says.").done("image_search")
+    assert f5(sample) == "file_needed"
+
+
+def test_prelude_names_are_never_missing() -> None:
+    script = Script().search().cell("image_1 = image_1.rotate(90)")
+    script.cell("print(image_1.size[0] * 7)", "63")
+    sample = script.answer(thinking="It is 63 wide, which is what the text says.").done("image_search")
+    assert kept(sample) == [0, 2, 3]
+
+
+def test_our_notice_may_not_go_with_the_turn() -> None:
+    script = Script().search()
+    script.turn(script.a_cell(OPEN, "137", notice="[notice] Turn limit reached. Answer now."))
+    assert f5(script.answer(thinking=AFTERWARDS, forced=True).done("image_search")) == "notice_cut"
+
+
+# where F5 does not look
+
+
+def test_other_code_is_left_alone() -> None:
+    script = Script().search().failed_cell("print(1 / 0)", "ZeroDivisionError")
+    assert kept(script.answer(thinking=AFTERWARDS).done("image_search")) == [0, 1, 2]
+
+
+def test_text_questions_are_f4s_business() -> None:
+    script = Script().search().cell(OPEN, "137")
+    sample = script.answer(thinking=AFTERWARDS).done("text_search")
+    assert kept(sample) == [0, 1, 2]
+    assert "F4" in [fail.rule for fail in evaluate(sample, SETTINGS).fails]
+
+
+def test_last_turn_keeps_its_answer() -> None:
+    script = Script().search()
+    script.turn(script.a_cell(OPEN, "137"), content="<answer>Mumbai</answer>")
+    report = evaluate(script.done("image_search"), SETTINGS)
+    assert report.trajectory.turns[-1].content == "<answer>Mumbai</answer>"
+    assert report.trajectory.turns[-1].calls == ()
+
+
+# the record
+
+
+def test_tokens_shrink_with_the_cut_and_are_no_longer_exact() -> None:
+    picture = make_picture(width=320, height=64)
+    thinking = "x" * 100
+    script = Script().turn(thinking=thinking, content="")
+    script.turn(script.a_cell("image_1.crop(0)", "y" * 400, pictures=[picture]), thinking=thinking)
+    script.search(thinking="z" * 100)
+    written = sum(
+        len(turn.thinking) + len(turn.content) + sum(len(call.arguments) for call in turn.calls)
+        for turn in script.turns
+    )
+    cut_output = 100 + len('{"code": "image_1.crop(0)"}')
+    sample = script.answer(thinking=AFTERWARDS).done(
+        "image_search", tokens=TokenCounts(assistant=1000, sequence=5000, exact=True)
+    )
+    written += len(AFTERWARDS) + len("<answer>Mumbai</answer>")
+    after = evaluate(sample, SETTINGS).trajectory.tokens
+    assistant = round(1000 * (1 - cut_output / written))
+    assert after.assistant == assistant
+    assert after.sequence == 5000 - (1000 - assistant) - 10 * 2 - 100
+    assert not after.exact
+
+
+def test_repair_is_pure_and_stable() -> None:
+    sample = Script().cell(OPEN, "137").search().answer(thinking=AFTERWARDS).done("image_search")
+    before = copy.deepcopy(sample)
+    once = repair(sample)
+    assert sample == before
+    assert repair(once.trajectory).trajectory == once.trajectory
+
+
+def test_calls_and_results_stay_paired() -> None:
+    script = Script()
+    script.turn(script.a_cell(OPEN, "137"), script.a_search(place=1), script.an_open(place=2))
+    for turn in repair(script.answer(thinking=AFTERWARDS).done("image_search")).trajectory.turns:
+        assert [call.id for call in turn.calls] == [result.call_id for result in turn.results]
+
+
+def test_timeout_counts_as_failed_even_with_status_ok() -> None:
+    script = Script().search()
+    script.turn(script.a_cell("image_1.crop((0,0,9,9))", "137", meta={"cell": "timeout"}))
+    assert kept(script.answer(thinking=AFTERWARDS).done("image_search")) == [0, 2]
+
+
+def test_malformed_picture_call_is_left_to_its_own_rule() -> None:
+    script = Script().search()
+    script.turn(script.a_cell("image_1.crop(", "not run", malformed="bad_json"))
+    sample = script.answer(thinking=AFTERWARDS).done("image_search")
+    assert [fail.rule for fail in evaluate(sample, SETTINGS).fails] == ["malformed_call"]
+    assert dataclasses.replace(sample).turns == evaluate(sample, SETTINGS).trajectory.turns
+
+
+def test_thinking_constant_is_long_enough() -> None:
+    assert len(THINK) >= 20
