@@ -16,16 +16,16 @@ Decisions that could have gone otherwise:
 * *Evaluation text never reaches the disk*, not even in a list of rejects: a reject there has a reason but no detail.
 """
 
+from .bucket_table import candidates, read_questions
 from .candidate import Candidate, EvaluationItem
 from .counts import Counts
+from .evaluation_table import Fingerprint, evaluation_items, read_evaluation
 from .hub import fetch
 from .lock import Lock, LockedFile
 from .numpy_list import naive_parse, parse_list
 from .phash import PicturePrint, distance, phash_of, picture_print
 from .picture_store import PictureStore
 from .pictures import StoredPicture, prepare
-from .read_evaluation import Fingerprint, evaluation_items, read_evaluation
-from .read_questions import candidates, read_questions
 from .readers import EVALUATION_READERS, QUESTION_READERS, evaluation_reader, question_reader
 from .settings import ReadSettings, SourceSettings
 from .text_units import TextPrint, gram_hashes, holds_gram, jaccard, normalise, shingles, text_key, tokens, units

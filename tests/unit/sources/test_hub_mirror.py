@@ -34,7 +34,7 @@ ITEMS = {"simplevqa": 11, "fvqa_test": 4, "gaia": 5, "mmbrowsecomp": 6}
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Everything fetched and read once: {"counts": ..., "rows": bucket -> rows, "items": set -> rows, "data": folder}."""
+    """Everything fetched and read once: counts, rows by bucket, items by evaluation set, the data folder."""
     data = tmp_path_factory.mktemp("mirror")
     config = load()
     config["sources"] = {**config["sources"], "hub": "mirror", "mirror": str(MIRROR)}

@@ -97,7 +97,36 @@ def test_a_bucket(tmp_path: Path) -> None:
 def test_pictures_are_stored_once_and_grouped(tmp_path: Path) -> None:
     _, kept = run(source(tmp_path / "s", charts(8, shared=4)), tmp_path)
     assert len({row["group"] for row in kept}) == 2
-    assert len([p for p in (tmp_path / "images").rglob("*") if p.is_file()]) == 2
+    assert len(list((tmp_path / "images").rglob("*.png"))) == 2
+
+
+def test_a_known_picture_is_not_decoded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tir_distill.sources import bucket_table as module
+    from tir_distill.sources import print_cache
+
+    decoded: list[int] = []
+    really = module.prepare
+    monkeypatch.setattr(module, "prepare", lambda data: decoded.append(len(data)) or really(data))
+    folder = source(tmp_path / "s", charts(4, shared=1))
+    run(folder, tmp_path)
+    first = (tmp_path / "questions/chartqa_human.parquet").read_bytes()
+    assert len(decoded) == 4
+    run(folder, tmp_path)
+    assert len(decoded) == 4
+    assert (tmp_path / "questions/chartqa_human.parquet").read_bytes() == first
+    stored = sorted((tmp_path / "images").rglob("*.png"))
+    stored[0].unlink()
+    stored[1].write_bytes(b"cut")
+    entries = sorted((tmp_path / "images" / ".prints").rglob("*.json"))
+    run(folder, tmp_path)
+    assert len(decoded) == 6
+    entries[0].write_bytes(b"{")
+    run(folder, tmp_path)
+    assert len(decoded) == 7
+    monkeypatch.setattr(print_cache, "POLICY_VERSION", 99)
+    run(folder, tmp_path)
+    assert len(decoded) == 11
+    assert (tmp_path / "questions/chartqa_human.parquet").read_bytes() == first
 
 
 def test_the_same_bytes_for_any_number_of_workers_and_places(tmp_path: Path) -> None:
@@ -390,7 +419,7 @@ def test_two_buckets_share_one_source(tmp_path: Path) -> None:
         assert (counts.read, counts.elsewhere) == (level, 3 - level)
         assert {item["group"] for item in kept} == {"0_1"}
     assert found == {1: ["livevqa_0_1_l1_0"], 2: ["livevqa_0_1_l2_0", "livevqa_0_1_l2_1"]}
-    assert len([p for p in (tmp_path / "images").rglob("*") if p.is_file()]) == 1
+    assert len(list((tmp_path / "images").rglob("*.png"))) == 1
 
 
 def test_importing_the_room_is_cheap() -> None:

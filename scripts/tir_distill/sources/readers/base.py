@@ -1,6 +1,6 @@
 """What a reader is: it says which rows are its own and turns one row into one candidate or item.
 
-Readers hold no loop, no pictures' decoding and no error handling: ``read_questions`` and ``read_evaluation`` do that
+Readers hold no loop, no pictures' decoding and no error handling: ``bucket_table`` and ``evaluation_table`` do that
 once for all. A row that cannot be used raises BadRow; no other exception leaves a reader, whatever a row holds.
 """
 

@@ -15,13 +15,13 @@ from typing import Any
 from ..records.errors import BadRow
 from ..records.jsonl import write_json
 from ..records.protocols import Progress
+from .bucket_table import DEFAULT_WORKERS, Reject, check_layout, printable
 from .candidate import EvaluationItem
 from .counts import Counts
 from .ordered import ordered_map
 from .parquet_out import EVALUATION, table_writer
 from .phash import PicturePrint, picture_print
 from .pictures import prepare
-from .read_questions import DEFAULT_WORKERS, Reject, check_layout, printable
 from .readers import EvaluationReader, evaluation_reader
 from .settings import ReadSettings
 from .tables import DamagedLine

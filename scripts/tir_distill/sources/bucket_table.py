@@ -23,9 +23,10 @@ from .counts import Counts
 from .fields import is_writable
 from .ordered import ordered_map
 from .parquet_out import QUESTIONS, table_writer
-from .phash import picture_print
+from .phash import grey_std, phash_of
 from .picture_store import PictureStore
 from .pictures import prepare
+from .print_cache import KnownPicture, PrintCache
 from .readers import NOT_OURS, QuestionReader, Reader, question_reader
 from .settings import ReadSettings
 from .tables import DamagedLine
@@ -97,39 +98,42 @@ def printable(name: str) -> str:
 
 
 class PictureWork:
-    """Prepares, stores and prints pictures; a picture that comes again is taken from memory."""
+    """Prepares, stores and prints pictures; one that is known is not decoded again."""
 
     def __init__(self, store: PictureStore, flat_max_std: float) -> None:
         self._store = store
+        self._cache = PrintCache(store)
         self._flat_max_std = flat_max_std
-        self._known: dict[bytes, dict[str, Any]] = {}
+        self._seen: dict[str, KnownPicture] = {}
 
     def __call__(self, item: Candidate | Reject) -> tuple[Candidate, list[dict[str, Any]]] | Reject:
         """The candidate with the ``images`` cells of its row, or a reject. Runs on worker threads."""
         if isinstance(item, Reject):
             return item
         try:
-            return item, [self._one(data) for data in item.pictures]
+            return item, [self._one(data).cell(self._flat_max_std) for data in item.pictures]
         except BadRow as error:
             return Reject(item.id, error)
 
-    def _one(self, data: bytes) -> dict[str, Any]:
-        key = hashlib.sha256(data).digest()
-        if known := self._known.get(key):
-            return known
-        stored, pixels = prepare(data)
-        mark = picture_print(pixels, stored.sha256, self._flat_max_std)
-        self._store.add(stored)
-        cell = {
-            "sha256": stored.sha256,
-            "ext": stored.ext,
-            "width": stored.width,
-            "height": stored.height,
-            "phash": mark.phash,
-            "flat": mark.flat,
-        }
-        self._known[key] = cell
-        return cell
+    def _one(self, data: bytes) -> KnownPicture:
+        key = hashlib.sha256(data).hexdigest()
+        known = self._seen.get(key) or self._cache.get(key)
+        if known is None:
+            stored, pixels = prepare(data)
+            grey = pixels.convert("L")
+            self._store.add(stored)
+            known = KnownPicture(
+                sha256=stored.sha256,
+                ext=stored.ext,
+                width=stored.width,
+                height=stored.height,
+                size=len(stored.data),
+                phash=phash_of(grey),
+                grey_std=grey_std(grey),
+            )
+            self._cache.put(key, known)
+        self._seen[key] = known
+        return known
 
 
 def question_row(item: Candidate, images: list[dict[str, Any]], settings: ReadSettings, source: str) -> dict[str, Any]:
