@@ -66,7 +66,7 @@ def setup_logging(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    for name in ("httpx", "httpcore", "openai", "urllib3", "filelock"):
+    for name in ("httpx", "httpcore", "httpx2", "openai", "urllib3", "filelock"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -23,19 +23,21 @@ def to_png(header: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, An
 
 
 def both_forms(header: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """Task: a question picture as JPEG and as PNG, each byte for byte where it is that already."""
+    """Task: a question picture as ``input_image.jpg`` and as ``image_<n>.png``, with the same pixels in both.
+
+    The first is the stored file byte for byte, also where that is a PNG: PIL and OpenCV go by content, and a JPEG made
+    of it would show the cell other pixels than the teacher saw. The second is a PNG, which loses nothing.
+    """
     import PIL.Image
 
     (data,) = blobs
     with PIL.Image.open(io.BytesIO(data)) as image:
         kind = image.format
-        plain = image.convert("RGB") if image.mode not in ("RGB", "L") else image
-        jpeg, png = io.BytesIO(), io.BytesIO()
-        if kind != "JPEG":
-            plain.save(jpeg, "JPEG", quality=95)
+        png = io.BytesIO()
         if kind != "PNG":
+            plain = image.convert("RGB") if image.mode not in ("RGB", "L") else image
             plain.save(png, "PNG", compress_level=1)
-    return {"kind": kind}, [data if kind == "JPEG" else jpeg.getvalue(), data if kind == "PNG" else png.getvalue()]
+    return {"kind": kind}, [data, data if kind == "PNG" else png.getvalue()]
 
 
 def _png(data: bytes, pixels: int) -> bytes:
