@@ -81,9 +81,10 @@ def silent_picture_cell(scene: Scene) -> Move:
 def single_letter(scene: Scene) -> Move:
     """F6: answers with the letter alone."""
     move = scene.honest()
-    if "<answer>" not in move.content or scene.lookup is None:
+    facts = scene.lookup.progress(scene.dialogue).facts if scene.lookup else []
+    if "<answer>" not in move.content or not facts:
         return move
-    value = scene.lookup.progress(scene.dialogue).facts[-1]
+    value = facts[-1]
     return replace(move, content=f"The berth is marked with a letter.\n\n{answer(value[-1])}")
 
 
@@ -102,6 +103,14 @@ def cut_short(scene: Scene) -> Move:
     if "<answer>" not in move.content:
         return move
     return replace(move, content=f"{move.content}\n\nFor the record, the page also lists the", finish="length")
+
+
+def quotes_marker(scene: Scene) -> Move:
+    """F8: the mark of a cut stands in the teacher's own text."""
+    move = scene.honest()
+    if "<answer>" not in move.content:
+        return move
+    return replace(move, thinking=f"{move.thinking} The page goes on with [tool output truncated] and I stop here.")
 
 
 def terse(scene: Scene) -> Move:
@@ -206,6 +215,7 @@ ACTS: dict[str, Callable[[Scene], Move]] = {
         single_letter,
         same_turn_twice,
         cut_short,
+        quotes_marker,
         terse,
         long_winded,
         thoughtless_turn,

@@ -33,8 +33,8 @@ DIGITS = {
 }
 _BY_SEGMENTS = {segments: digit for digit, segments in DIGITS.items()}
 
-PLATE_LEFT, PLATE_BELOW = 14, 32
-"""The first figure of a picture's plate: distance from the left edge, and of its top from the bottom edge."""
+PLATE_LEFT, PLATE_BELOW, PLATE_FIGURES = 14, 32, 4
+"""A plate's first figure: distance from the left edge, and of its top from the bottom edge; most figures on it."""
 
 
 def draw_number(draw: ImageDraw.ImageDraw, left: int, top: int, number: int, colour: object = (0, 0, 0)) -> None:
@@ -46,11 +46,14 @@ def draw_number(draw: ImageDraw.ImageDraw, left: int, top: int, number: int, col
             draw.rectangle((x + x0, top + y0, x + x1, top + y1), fill=colour)  # type: ignore[arg-type]
 
 
-def read_number(picture: Image.Image, left: int, top: int) -> int | None:
-    """The number whose first figure's corner is at (left, top); None when what stands there is no number."""
+def read_number(picture: Image.Image, left: int, top: int, most: int = 9) -> int | None:
+    """The number whose first figure's corner is at (left, top); None when what stands there is no number.
+
+    ``most``: figures that there can be.
+    """
     grey = picture if picture.mode == "L" else picture.convert("L")
     digits = ""
-    while left + WIDTH <= grey.width and top >= 0 and top + HEIGHT <= grey.height:
+    while len(digits) < most and left + WIDTH <= grey.width and top >= 0 and top + HEIGHT <= grey.height:
         lit = ""
         for name, (dx, dy) in PROBES.items():
             value = grey.getpixel((left + dx, top + dy))
@@ -69,7 +72,9 @@ def draw_plate(picture: Image.Image, number: int) -> None:
     """A white plate with the number in the lower left corner."""
     draw = ImageDraw.Draw(picture)
     top = picture.height - PLATE_BELOW
-    draw.rectangle((PLATE_LEFT - 8, top - 6, PLATE_LEFT + 4 * PITCH, top + HEIGHT + 5), fill=(255, 255, 255))
+    draw.rectangle(
+        (PLATE_LEFT - 8, top - 6, PLATE_LEFT + PLATE_FIGURES * PITCH, top + HEIGHT + 5), fill=(255, 255, 255)
+    )
     draw_number(draw, PLATE_LEFT, top, number)
 
 
@@ -77,9 +82,9 @@ def read_plate(picture: Image.Image) -> int | None:
     """The number on a picture's plate, or None when it has none."""
     grey = picture.convert("L")
     top = grey.height - PLATE_BELOW
-    if top < 8 or grey.width < PLATE_LEFT + 4 * PITCH:
+    if top < 8 or grey.width < PLATE_LEFT + PLATE_FIGURES * PITCH:
         return None
     margin = [grey.getpixel((x, top - 4)) for x in range(PLATE_LEFT - 6, PLATE_LEFT + 3 * PITCH)]
     if any(isinstance(value, int | float) and value < 225 for value in margin):
         return None
-    return read_number(grey, PLATE_LEFT, top)
+    return read_number(grey, PLATE_LEFT, top, PLATE_FIGURES)

@@ -49,7 +49,9 @@ class Script:
     samples: tuple[int, ...]
     act: str
     expect: str | None
-    """The first filter rule that must fail, or None when the sample must pass."""
+    """The filter rule that must fail, or None when the sample must pass."""
+    first: bool = True
+    """That rule must be the first that fails, the one under which the drop is counted."""
     options: Mapping[str, Any] = field(default_factory=dict)
     accepted: bool = True
     """Whether the question is still expected to give a row."""
@@ -95,6 +97,7 @@ def load_playbook(folder: Path = RESOURCES) -> list[Script]:
             samples=tuple(row["samples"]),
             act=row["act"],
             expect=row["expect"],
+            first=row.get("first", True),
             options=dict(row.get("with", {})),
             accepted=row.get("accepted", True),
         )
@@ -111,7 +114,9 @@ class Expectation:
     sample: int
     act: str
     rule: str | None
-    """The first filter rule that must fail; None: the sample must be accepted if it is taken."""
+    """The filter rule that must fail; None: the sample must pass all of them."""
+    first: bool
+    """The rule must be the first that fails."""
     question_accepted: bool
 
 
@@ -121,7 +126,7 @@ def expectations(question_file: Path, folder: Path = RESOURCES) -> list[Expectat
     rows = [json.loads(line) for line in question_file.read_text(encoding="utf-8").split("\n") if line]
     by_text = {row["question"]: row for row in rows}
     return [
-        Expectation(row["id"], row["bucket"], sample, script.act, script.expect, script.accepted)
+        Expectation(row["id"], row["bucket"], sample, script.act, script.expect, script.first, script.accepted)
         for script in load_playbook(folder)
         for row in [by_text[texts[script.question]]]
         for sample in script.samples

@@ -35,8 +35,8 @@ class Progress:
 
 
 def read_line(text: str, label: str) -> str | None:
-    """The fact behind ``label`` on a line of its own, without a closing full stop."""
-    found = re.search(rf"^[ \t*-]*{re.escape(label)}[ \t]*[:：][ \t]*(.+?)[ \t.。]*$", text, re.MULTILINE)
+    """The fact behind ``label`` on a line of its own, as it stands there."""
+    found = re.search(rf"^[ \t*-]*{re.escape(label)}[ \t]*[:：][ \t]*(.+?)[ \t]*$", text, re.MULTILINE)
     return found[1] if found else None
 
 

@@ -129,12 +129,13 @@ class Servers:
         return _json({"searchParameters": parameters, "organic": organic, "credits": 1})
 
     async def _read(self, request: web.Request) -> web.Response:
+        """A page in the form that public reader endpoints answer with: title, address, text."""
         self.counters["reader"] += 1
         url = urllib.parse.unquote(request.raw_path.partition("/read/")[2]).lstrip("/")
         page = self.corpus.page(url)
         if page is None:
             return web.Response(status=404, text=f"no such page: {url}")
-        return web.Response(text=f"# {page.title}\n\n{page.body}\n")
+        return web.Response(text=f"Title: {page.title}\n\nURL Source: {url}\n\nMarkdown Content:\n{page.body}\n")
 
     async def _counters(self, request: web.Request) -> web.Response:
         names = ("teacher", "search", "search_billed", "judge", "reader")
