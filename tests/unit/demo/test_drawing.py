@@ -9,7 +9,7 @@ import io
 import json
 import re
 import zipfile
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +210,7 @@ def units(text: str) -> set[str]:
     """Words, or pairs of Chinese characters, counted here by themselves."""
     chinese = re.findall(r"[\u4e00-\u9fff]", text)
     if len(chinese) > 5:
-        return {"".join(pair) for pair in zip(chinese, chinese[1:], strict=False)}
+        return {"".join(pair) for pair in pairwise(chinese)}
     return set(re.findall(r"[a-z0-9']+", text.lower()))
 
 
