@@ -177,7 +177,7 @@ def _parser() -> cli.Parser:
         nargs="?",
         const=Path(),
         metavar="STATS",
-        help="print the expected and the largest cost and leave; with the stats.json of a finished run, from its figures",
+        help="print the expected and the largest cost and leave; STATS: stats.json of a finished run to reckon from",
     )
     parser.add_argument(
         "--text-protocol", action="store_true", help="the server has no tool parser: calls as text (not advised)"

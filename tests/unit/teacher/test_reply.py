@@ -1,0 +1,127 @@
+"""Every shape in which servers send one and the same turn."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from rollout_helpers import call, completion
+from tir_distill.rollout import tool_schemas
+from tir_distill.teacher import Reply, TeacherFault, read_body, read_reply
+
+TOOLS = tool_schemas()
+XML = "<tool_call>\n<function=search>\n<parameter=query>\ntram\n</parameter>\n</function>\n</tool_call>"
+
+
+def read(value: dict[str, object], **options: object) -> Reply:
+    return read_reply(value, TOOLS, max_tokens=1000, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "reasoning_content+reasoning"])
+def test_thinking_under_either_name_or_both(name: str) -> None:
+    reply = read(completion("<answer>4</answer>", thinking="I add.\n", field_name=name))
+    assert (reply.thinking, reply.content) == ("I add.", "<answer>4</answer>")
+
+
+@pytest.mark.parametrize(
+    ("content", "thinking", "visible"),
+    [
+        ("<think>\nI add.\n</think>\n\n4", "I add.", "4"),
+        ("I add.\n</think>\n\n4", "I add.", "4"),
+        ("<think>I add.", "I add.", ""),
+        ("just text", "", "just text"),
+    ],
+)
+def test_thinking_left_in_the_content(content: str, thinking: str, visible: str) -> None:
+    reply = read(completion(content, thinking=None))
+    assert (reply.thinking, reply.content) == (thinking, visible)
+
+
+def test_a_stray_end_tag_at_the_start_goes_but_a_second_think_block_stays_to_be_seen() -> None:
+    assert read(completion("</think>\n\n4", thinking="I add.")).content == "4"
+    assert read(completion("<think>more</think>4", thinking="I add.")).content == "<think>more</think>4"
+
+
+@pytest.mark.parametrize("content", [None, "", "\n\n", []])
+def test_call_turns_have_no_content(content: object) -> None:
+    reply = read(completion(content, calls=[call("search", {"query": "a"})]))  # type: ignore[arg-type]
+    assert reply.content == ""
+    assert [(c.name, c.arguments, c.recovered) for c in reply.calls] == [("search", '{"query":"a"}', False)]
+
+
+def test_content_as_a_list_of_parts() -> None:
+    value = completion("x")
+    value["choices"][0]["message"]["content"] = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert read(value).content == "ab"
+
+
+def test_a_call_left_as_text_is_recovered_and_its_text_is_gone() -> None:
+    reply = read(completion(f"I look.\n{XML}", calls=None, finish="stop"))
+    assert reply.content == "I look."
+    assert [(c.name, c.arguments, c.recovered) for c in reply.calls] == [("search", '{"query":"tram"}', True)]
+
+
+def test_a_call_at_the_end_of_the_thinking_is_recovered() -> None:
+    reply = read(completion(None, thinking=f"I look.\n{XML}\n"))
+    assert (reply.thinking, [c.recovered for c in reply.calls]) == ("I look.", [True])
+
+
+def test_a_call_that_the_thinking_only_mentions_is_not() -> None:
+    reply = read(completion(None, thinking=f"I could write {XML} but first I think."))
+    assert reply.calls == ()
+
+
+def test_structured_calls_win_over_text() -> None:
+    reply = read(completion(XML, calls=[call("open", {"url": "http://x"})]))
+    assert [c.name for c in reply.calls] == ["open"]
+
+
+def test_an_answer_beside_call_text_is_left_alone() -> None:
+    content = f"<answer>4</answer>\n{XML}"
+    reply = read(completion(content))
+    assert (reply.calls, reply.content) == ((), content)
+
+
+def test_finish_tool_calls_with_an_empty_list_is_no_action() -> None:
+    reply = read(completion("hm", calls=[], finish="tool_calls"))
+    assert (reply.calls, reply.truncated) == ((), False)
+
+
+@pytest.mark.parametrize(
+    ("finish", "tokens", "cut"), [("length", 10, True), ("tool_calls", 1000, True), ("stop", 999, False)]
+)
+def test_truncation_also_shows_in_the_token_count(finish: str, tokens: int, cut: bool) -> None:
+    assert read(completion("x", finish=finish, tokens=tokens)).truncated is cut
+
+
+def test_text_mode_reads_loose_forms_and_calls_are_not_recovered() -> None:
+    reply = read(completion("<code>print(1)</code>"), text_protocol=True)
+    assert [(c.name, c.recovered) for c in reply.calls] == [("python", False)]
+
+
+@pytest.mark.parametrize("value", [{}, {"choices": []}, {"choices": [None]}, {"choices": [{"message": None}]}])
+def test_an_answer_without_a_message_is_a_damaged_body(value: dict[str, object]) -> None:
+    with pytest.raises(TeacherFault, match="bad_body"):
+        read(value)
+
+
+def test_content_filter_is_a_refusal() -> None:
+    with pytest.raises(TeacherFault, match="refused"):
+        read(completion("", finish="content_filter"))
+
+
+@pytest.mark.parametrize("body", [b"<html>502</html>", b'{"choices": [{"mess', b"", b"[1]", b"null", b"\xff\xfe"])
+def test_bodies_that_are_no_completion(body: bytes) -> None:
+    with pytest.raises(TeacherFault, match="bad_body"):
+        read_body(body)
+
+
+def test_half_an_emoji_is_replaced_not_refused() -> None:
+    body = orjson.dumps(completion("HALF")).replace(b"HALF", b"\\ud83d!")
+    assert read(dict(read_body(body))).content == "\ufffd!"
+
+
+def test_missing_usage_counts_as_nothing() -> None:
+    value = completion("x")
+    value["usage"] = None
+    assert read(value).usage.completion_tokens == 0
