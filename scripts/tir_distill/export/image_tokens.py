@@ -21,7 +21,7 @@ def image_tokens(width: int, height: int, *, min_pixels: int = MIN_PIXELS, max_p
     """
     if min(width, height) < 1 or max(width, height) > MAX_RATIO * min(width, height):
         raise BadRow("picture_shape", f"{width}x{height}: the image processor refuses it")
-    rows, columns = max(1, round(height / FACTOR)), max(1, round(width / FACTOR))
+    rows, columns = round(height / FACTOR), round(width / FACTOR)  # 0 for a thin strip: scaled up below
     pixels = rows * columns * FACTOR**2
     if pixels > max_pixels:
         scale = math.sqrt(height * width / max_pixels)

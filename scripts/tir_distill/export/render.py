@@ -1,8 +1,9 @@
 """A conversation as the model's own text, through the official template and jinja2 alone.
 
 The environment is the one in which transformers runs chat templates (transformers, ``utils/chat_template_utils.py``):
-immutable sandbox, ``trim_blocks``, ``lstrip_blocks``, loop controls, ``tojson`` without HTML escapes. Equal output was
-shown on seeded conversations whose hashes are committed (tests/unit/export/goldens.json).
+immutable sandbox, ``trim_blocks``, ``lstrip_blocks``, loop controls, ``tojson`` without HTML escapes. Equal output is
+shown on seeded conversations whose hashes are committed (tests/unit/export/goldens.json). The pinned template, known
+to the byte, runs without the sandbox; a user's own never does.
 """
 
 from __future__ import annotations
@@ -29,9 +30,8 @@ class Renderer:
 
     def __init__(self, source: TemplateSource) -> None:
         self.source = source
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
-        )
+        kind = jinja2.Environment if source.trusted else ImmutableSandboxedEnvironment
+        environment = kind(trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols])
         environment.filters["tojson"] = _tojson
         environment.globals["raise_exception"] = _raise
         try:
