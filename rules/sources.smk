@@ -11,7 +11,8 @@ DRAWN = f"{DATA}/mirror/DRAWN.json"
 rule draw_demo_sources:
     """Draw the small demo data sets in their upstream layouts."""
     output:
-        DRAWN,
+        drawn=DRAWN,
+        legacy=f"{DATA}/mirror/legacy/demo_legacy.jsonl",
     log:
         f"{DATA}/logs/draw_demo_sources.log",
     benchmark:
@@ -22,7 +23,7 @@ rule draw_demo_sources:
         seed=config["seed"],
         code=tir.code_digest("demo/sources"),
     shell:
-        "draw_demo_sources.py --out $(dirname {output:q}) --seed {params.seed} --marker {output:q} 2> {log:q}"
+        "draw_demo_sources.py --out $(dirname {output.drawn:q}) --seed {params.seed} --marker {output.drawn:q} 2> {log:q}"
 
 
 rule fetch_source:

@@ -12,8 +12,10 @@ from tir_distill.records import write_json
 
 def main(args: argparse.Namespace) -> None:
     from tir_distill.demo import draw
+    from tir_distill.demo.drawing_legacy import draw_legacy
 
     counts = draw(args.out, seed=args.seed)
+    counts["demo_legacy"] = draw_legacy(args.out)
     write_json(args.marker or args.out / "DRAWN.json", {"seed": args.seed, "rows": counts})
 
 

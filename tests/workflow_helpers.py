@@ -1,0 +1,125 @@
+"""A clone of the project in a temporary folder, Snakemake in it, and embedded servers that count requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HOME = Path(__file__).resolve().parents[1]
+SECRET_NAMES = ("TEACHER_API_KEY", "SERPER_API_KEY", "JUDGE_API_KEY")
+
+
+def copy_project(target: Path) -> Path:
+    """What git tracks or would track, as a fresh clone has it; no results, no environment."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=HOME, capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    for name in filter(None, listed.decode().split("\0")):
+        source = HOME / name
+        if source.is_file():
+            place = target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place)
+    return target
+
+
+@dataclass
+class Clone:
+    """One copy of the project and the environment its commands run in."""
+
+    root: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def command(self, *args: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *args]
+
+    def environment(self) -> dict[str, str]:
+        outer = {key: value for key, value in os.environ.items() if key not in SECRET_NAMES}
+        return {**outer, "PYTHONDONTWRITEBYTECODE": "1", **self.env}
+
+    def snakemake(self, *args: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+        """Run to the end; the output of both streams is in ``stdout``."""
+        return subprocess.run(
+            self.command(*args), cwd=self.root, env=self.environment(), text=True, timeout=timeout, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def planned(self, *args: str) -> Counter[str]:
+        """Rule -> number of jobs that a dry run plans."""
+        done = self.snakemake("-n", *args)
+        assert done.returncode == 0, done.stdout[-3000:]
+        return jobs_in(done.stdout)
+
+    def json(self, path: str) -> Any:
+        return json.loads((self.root / path).read_text(encoding="utf-8"))
+
+    def lines(self, path: str) -> list[dict[str, Any]]:
+        with (self.root / path).open(encoding="utf-8", newline="\n") as handle:
+            return [json.loads(line) for line in handle]
+
+
+def jobs_in(output: str) -> Counter[str]:
+    """The job table that Snakemake prints, without its total."""
+    tables = re.findall(r"^job +count\n[- ]+\n((?:\S+ +\d+\n)+)", output, re.M)
+    counts = Counter(
+        {name: int(count) for name, count in re.findall(r"^(\S+) +(\d+)$", tables[-1] if tables else "", re.M)}
+    )
+    del counts["total"]
+    return counts
+
+
+class Servers:
+    """The embedded servers, started by the test so that they outlive one workflow and their counters can be read."""
+
+    def __init__(self, folder: Path, questions: Path, *flags: str) -> None:
+        port_file = folder / "ports.json"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tir_distill.demo", "serve", "--questions", str(questions),
+             "--port-file", str(port_file), "--parent", str(os.getpid()), *flags],
+            env={**os.environ, "PYTHONPATH": str(HOME / "scripts")},
+        )  # fmt: skip
+        deadline = time.monotonic() + 30
+        while not port_file.exists():
+            assert self.process.poll() is None, "the embedded servers did not start"
+            assert time.monotonic() < deadline, "the embedded servers did not start in 30 s"
+            time.sleep(0.05)
+        self.env: dict[str, str] = json.loads(port_file.read_text())
+
+    @property
+    def base(self) -> str:
+        return self.env["TEACHER_URL"].removesuffix("/teacher/v1")
+
+    def counters(self) -> dict[str, int]:
+        with urllib.request.urlopen(f"{self.base}/counters", timeout=10) as reply:
+            counts: dict[str, int] = json.load(reply)
+        return counts
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=10)
+
+
+def processes_with(*words: str) -> list[int]:
+    """Ids of processes whose command line holds all of these words."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue  # it ended while we looked
+            if all(word in line for word in words):
+                found.append(int(entry.name))
+    return found
