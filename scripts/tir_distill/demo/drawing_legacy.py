@@ -43,12 +43,13 @@ def _row(number: int, bars: list[tuple[str, int]], highest: str, picture: str) -
     code = "from PIL import Image\nim = Image.open('input_image.jpg')\nprint(im.size)"
     result = f"Output: (640, 400)\n{dict(bars)}"
     if kind == "one_response":
-        said = f"<think>I measure first.<code>```python\n{code}\n```</code><sandbox_output>{result}</sandbox_output>"
+        said = f"<think>I measure every bar of the chart first.<code>```python\n{code}\n```</code>"
+        said += f"<sandbox_output>{result}</sandbox_output>"
         return {
             "id": f"demo_{number}",
             "image": [picture],
             "question": question,
-            "response": f"{said}The tallest is {highest}.</think><answer>{highest}</answer>",
+            "response": f"{said}By these figures the tallest bar is {highest}.</think><answer>{highest}</answer>",
             "answer": highest,
         }
     options = "\n".join(f"{letter}. {colour}" for letter, (colour, _) in zip("ABCD", bars, strict=True))
