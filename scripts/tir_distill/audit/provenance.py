@@ -37,7 +37,7 @@ def check_lineage(view: View) -> Iterator[Finding]:
         value = lineage.get(key)
         if isinstance(value, str) and not SHA256.fullmatch(value):
             yield Finding(check=LINEAGE, reason="not_a_hash", detail=f"{key}: {value!r}")
-    for key, form in (("repaired_turns", list), ("versions", dict)):
+    for key, form in (("cut_calls", list), ("versions", dict)):
         value = lineage.get(key)
         if isinstance(value, str) and not _holds(value, form):
             yield Finding(check=LINEAGE, reason="not_json", detail=f"{key}: {value!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,8 @@ import orjson
 
 from ..records import BadRow, Trajectory, conversation, digest
 from .render import Renderer, native_messages, row_messages
+
+CUT = "f5_cut:"
 
 LINEAGE_KEYS = (
     "sample",
@@ -20,7 +22,7 @@ LINEAGE_KEYS = (
     "protocol",
     "config",
     "filters",
-    "repaired_turns",
+    "cut_calls",
     "versions",
 )
 """All are strings but ``sample_index``, so that the column has one type in every file (lists and maps as JSON text)."""
@@ -37,15 +39,26 @@ def lineage_of(trajectory: Trajectory, config_hash: str) -> dict[str, Any]:
         "protocol": trajectory.protocol,
         "config": config_hash,
         "filters": trajectory.filter_hash,
-        "repaired_turns": orjson.dumps(list(trajectory.repaired_turns)).decode(),
+        "cut_calls": orjson.dumps(cut_calls(trajectory)).decode(),
         "versions": orjson.dumps(dict(trajectory.versions), option=orjson.OPT_SORT_KEYS).decode(),
     }
 
 
-def repaired(raw: Trajectory, cut: list[int]) -> Trajectory:
-    """The raw sample without the turns that the repair cut out (RULINGS 7)."""
-    gone = set(cut)
-    return replace(raw, turns=tuple(turn for turn in raw.turns if turn.index not in gone), repaired_turns=tuple(cut))
+def cut_calls(trajectory: Trajectory) -> list[str]:
+    """Ids of the calls that the repair cut out, as the filters note them (``f5_cut:<call id>``)."""
+    return [note.removeprefix(CUT) for note in trajectory.notes if note.startswith(CUT)]
+
+
+def repaired(raw: Trajectory, cut: Collection[str]) -> Trajectory:
+    """The raw sample without these calls and their results, nor turns that did nothing else (F5; RULINGS 7)."""
+    turns = []
+    for turn in raw.turns:
+        calls = tuple(call for call in turn.calls if call.id not in cut)
+        if turn.calls and not calls and turn is not raw.turns[-1]:
+            continue
+        results = tuple(result for result in turn.results if result.call_id not in cut)
+        turns.append(replace(turn, calls=calls, results=results))
+    return replace(raw, turns=tuple(turns))
 
 
 def same_conversation(row: Mapping[str, Any], raw: Trajectory, renderer: Renderer) -> bool:
@@ -56,6 +69,6 @@ def same_conversation(row: Mapping[str, Any], raw: Trajectory, renderer: Rendere
     lineage = row["lineage"]
     if lineage["fingerprint"] != raw.fingerprint or lineage["sample_index"] != raw.sample_index:
         raise BadRow("other_sample", f"row {row['id']} names {lineage['sample']}, not {raw.key}")
-    teacher = repaired(raw, orjson.loads(lineage["repaired_turns"]))
+    teacher = repaired(raw, orjson.loads(lineage["cut_calls"]))
     said = renderer.render(row_messages(row["messages"]), orjson.loads(row["tools"]))
     return said == renderer.render(native_messages(conversation(teacher)), raw.tools)

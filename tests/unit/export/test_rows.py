@@ -54,7 +54,7 @@ def test_hand_written_row(tmp_path: Path) -> None:
         ),
     )
     sample = with_turn(sample, 1, index=3, thinking=" It is A.\n", content="\n\nSo:\n<answer>A</answer>\n")
-    made = export(replace(sample, repaired_turns=(1, 2)), tmp_path)
+    made = export(replace(sample, repaired_turns=(1,), notes=("recovered", "f5_cut:call_1_0")), tmp_path)
     assert made["messages"][2:] == [
         {
             "role": "assistant",
@@ -71,7 +71,7 @@ def test_hand_written_row(tmp_path: Path) -> None:
     assert (made["has_self_search"], made["has_image_code"]) == (True, False)
     assert (made["n_samples"], made["judge_model"], made["licence"]) == (2, "rule", "CC-BY-NC-SA-4.0")
     assert made["lineage"]["sample"] == "evobrowsecomp_1#1"
-    assert made["lineage"]["repaired_turns"] == "[1,2]"
+    assert made["lineage"]["cut_calls"] == '["call_1_0"]'
 
 
 def test_pictures_stand_where_their_tags_are(tmp_path: Path) -> None:
@@ -146,10 +146,14 @@ def test_a_row_of_another_sample_or_a_changed_one_is_told_apart(tmp_path: Path, 
 
 def test_lineage_leads_to_the_raw_sample_before_its_repair(tmp_path: Path, renderer: Renderer) -> None:
     raw = trajectory(tmp_path, 3, turns=4)
-    kept = tuple(turn for turn in raw.turns if turn.index not in (1, 2))
-    made = export(replace(raw, turns=kept, repaired_turns=(1, 2)), tmp_path)
+    first, second = raw.turns[0], raw.turns[1]
+    assert len(first.calls) > 1
+    assert len(second.calls) == 1
+    kept = (replace(first, calls=first.calls[1:], results=first.results[1:]), *raw.turns[2:])
+    notes = (f"f5_cut:{first.calls[0].id}", f"f5_cut:{second.calls[0].id}")
+    made = export(replace(raw, turns=kept, repaired_turns=(0, 1), notes=notes), tmp_path)
     assert same_conversation(made, raw, renderer)
-    assert [message["turn"] for message in made["messages"] if message["role"] == "assistant"] == [0, 3, 4]
+    assert [message["turn"] for message in made["messages"] if message["role"] == "assistant"] == [0, 2, 3, 4]
 
 
 BROKEN: dict[str, tuple[str, Callable[[Trajectory], Trajectory]]] = {

@@ -1,0 +1,52 @@
+"""What counts as a search, as picture code, as an answer, as a letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_distill.export import final_answer, has_search, is_image_code, is_letter
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from PIL import Image",
+        "import cv2",
+        "x.rotate(90)",
+        "x.crop ((0,0,1,1))",
+        "plt.imshow(x)",
+        "image_1.size",
+        "open(IMAGE_PATH)",
+        "Image.open('a.png')",
+        "open('input_image.jpg')",
+    ],
+)
+def test_picture_code(code: str) -> None:
+    assert is_image_code(code)
+
+
+@pytest.mark.parametrize("code", ["print(1)", "APPLIED = 3", "crop = 4", "import pandas as pd", "rotate_90 = 1"])
+def test_other_code(code: str) -> None:
+    assert not is_image_code(code)
+
+
+@pytest.mark.parametrize(
+    "answer", ["B", "b", "(B)", "B.", " c ", "Ｂ", "Option B", "选项B", "答案是C", "**A**", r"\boxed{D}"]
+)
+def test_letters(answer: str) -> None:
+    assert is_letter(answer)
+
+
+@pytest.mark.parametrize("answer", ["", "AB", "3", "Mumbai", "是", "A or B", "B Street", "Vitamin A", "I am"])
+def test_no_letters(answer: str) -> None:
+    assert not is_letter(answer)
+
+
+def test_the_last_answer_counts() -> None:
+    assert final_answer("<answer>a</answer> no: <answer> b\n</answer>") == "b"
+    assert final_answer("<answer>a") is None
+
+
+def test_search_and_open_are_searches() -> None:
+    assert has_search(["python", "open"])
+    assert not has_search(["python"])
