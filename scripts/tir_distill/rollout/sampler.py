@@ -107,13 +107,15 @@ class Sampler:
             step = self.status(prepared)
             if step.status is not None:
                 break
+            known = self.state.question(question_id)
+            chances = self.engine.deferred_attempts - known.attempts // FULL_WEIGHT
             together = at_once(
-                step.buy,
+                min(step.buy, chances),
                 billed=self.billed(question_id),
                 searches_each=prepared.setting.limits.max_searches,
                 plan=prepared.plan,
             )
-            indexes = list(islice(self.state.question(question_id).free_indexes(), together))
+            indexes = list(islice(known.free_indexes(), together))
             opening = await asyncio.to_thread(prepared.opening)
             done = await asyncio.gather(
                 *(self._guarded(prepared, index, opening) for index in indexes), return_exceptions=True

@@ -1,0 +1,435 @@
+"""A shard from questions to files: resuming, adopting, deferring, stopping."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from rollout_helpers import (
+    Asked,
+    FaultMix,
+    StubBooks,
+    StubGrader,
+    StubSession,
+    StubStop,
+    call,
+    completion,
+    essence,
+    job_for,
+    lines,
+    question,
+    run,
+    settings,
+    stub_rooms,
+    teacher,
+)
+from tir_distill.records import Question, Stopped, TirError, ToolCall, ToolResult, Trajectory, Verdict, read_json
+from tir_distill.rollout import Journal, sample_shard, tool_schemas
+from tir_distill.teacher import RetryPolicy
+
+ONCE = RetryPolicy(attempts=1, first_wait_s=0.0)
+QUESTIONS = [question(i) for i in range(12)]
+
+
+def right(asked: Asked) -> Mapping[str, Any]:
+    return completion("<answer>right</answer>")
+
+
+def test_outputs_hold_every_sample_and_question_in_hand_over_order(tmp_path: Path) -> None:
+    questions = [replace(q, priority="P2" if i % 2 else "P0") for i, q in enumerate(QUESTIONS)]
+    with teacher() as server:
+        report = run(tmp_path, questions, server)
+    rows, ends = lines(tmp_path / "t.jsonl"), lines(tmp_path / "q.jsonl")
+    assert [end["id"] for end in ends] == [q.id for q in questions]
+    order = [(row["id"], row["sample_index"]) for row in rows]
+    rank = {q.id: i for i, q in enumerate(questions)}
+    assert order == sorted(order, key=lambda pair: (rank[pair[0]], pair[1]))
+    assert sum(end["samples"] for end in ends) == len(rows) == report.samples_taken
+    assert Counter(end["status"] for end in ends) == Counter(report.statuses)
+    for end in ends:
+        mine = [row for row in rows if row["id"] == end["id"]]
+        best = next((row["sample_index"] for row in mine if row["accepted"]), None)
+        assert end["accepted_sample"] == best
+        assert (end["status"] == "accepted") is (best is not None)
+        assert end["searches_billed"] == sum(row["searches_billed"] for row in mine)
+    trajectory = Trajectory.from_dict(rows[0])
+    assert trajectory.versions["sandbox_stub"] == "yes"
+    assert {"package", "prompt", "tools", "protocol", "config"} <= set(trajectory.versions)
+    assert trajectory.filter_hash == "stub"
+
+
+def test_two_runs_are_equal_whatever_the_order_of_arrival(tmp_path: Path) -> None:
+    with teacher() as server:
+        run(tmp_path / "a", QUESTIONS, server, job=_into(tmp_path / "a"))
+        server.latency = 0.003
+        one = settings(engine={"concurrency": 1})
+        run(tmp_path / "b", QUESTIONS[::-1], server, one, job=_into(tmp_path / "b"))
+    assert sorted(essence(tmp_path / "a" / "t.jsonl")) == sorted(essence(tmp_path / "b" / "t.jsonl"))
+
+
+def _into(folder: Path) -> dict[str, Any]:
+    return {"run_dir": folder, "trajectories": folder / "t.jsonl", "questions_out": folder / "q.jsonl"}
+
+
+def test_a_second_run_pays_nothing_and_a_longer_list_pays_for_the_new_ones(tmp_path: Path) -> None:
+    with teacher() as server:
+        run(tmp_path, QUESTIONS[:6], server)
+        first, paid = essence(tmp_path / "t.jsonl"), server.received
+        run(tmp_path, QUESTIONS[:6], server)
+        assert server.received == paid
+        report = run(tmp_path, [*QUESTIONS[6:9], *QUESTIONS[:6][::-1]], server)  # shuffled, three new ones at the top
+        assert server.received > paid
+    assert sorted(first) == sorted(e for e in essence(tmp_path / "t.jsonl") if e[0] in {q.id for q in QUESTIONS[:6]})
+    assert {e[0] for e in essence(tmp_path / "t.jsonl")} == {q.id for q in QUESTIONS[:9]}
+    assert report.questions == 9
+
+
+def test_a_torn_journal_costs_only_its_last_line(tmp_path: Path) -> None:
+    with teacher() as server:
+        run(tmp_path, QUESTIONS, server)
+        whole = essence(tmp_path / "t.jsonl")
+        journal = next((tmp_path / "state" / "journal" / "demo").glob("*.jsonl"))
+        data = journal.read_bytes()
+        journal.write_bytes(data[:-7])  # the last line was a finished sample
+        (tmp_path / "t.jsonl").unlink()
+        before = server.received
+        report = run(tmp_path, QUESTIONS, server)
+        assert report.samples_taken == 1
+        assert server.received == before  # its turns were in the journal
+    assert essence(tmp_path / "t.jsonl") == whole
+
+
+def test_a_changed_setting_samples_again_a_changed_plan_buys_what_is_missing(tmp_path: Path) -> None:
+    def wrong(asked: Asked) -> Mapping[str, Any]:
+        return completion("<answer>wrong</answer>")
+
+    with teacher(wrong) as server:
+        run(tmp_path, QUESTIONS[:2], server)
+        assert server.received == 8
+        run(tmp_path, QUESTIONS[:2], server, settings(plan={"k_max": 6}))
+        assert server.received == 12
+        run(tmp_path, QUESTIONS[:2], server, settings(engine={"concurrency": 3}, plan={"k_max": 6}))
+        run(tmp_path, QUESTIONS[:2], server, settings(sampling={"max_turns_text": 9}, plan={"k_max": 6}))
+        assert server.received == 12
+        run(tmp_path, QUESTIONS[:2], server, settings(sampling={"temperature": 0.9}))
+        assert server.received == 20
+        changed = [replace(QUESTIONS[0], question="Something else?"), QUESTIONS[1]]
+        run(tmp_path, changed, server, settings(plan={"k_max": 6}))
+        assert server.received == 26
+
+
+def test_repeated_ids_are_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with teacher(right) as server:
+        report = run(tmp_path, [QUESTIONS[0], QUESTIONS[1], QUESTIONS[0]], server)
+    assert report.questions == 2
+    assert [end["id"] for end in lines(tmp_path / "q.jsonl")] == ["q0", "q1"]
+    assert "q0 is listed more than once" in caplog.text
+
+
+# ---- adopting -------------------------------------------------------------------------------------------------------
+
+
+def test_samples_of_another_run_cost_nothing(tmp_path: Path) -> None:
+    pilot, full = tmp_path / "pilot", tmp_path / "full"
+    with teacher() as server:
+        run(pilot, QUESTIONS[:6], server, job=_into(pilot))
+        paid, tools = server.received, sum(server.tool_calls.values())
+        report = run(full, QUESTIONS[:6], server, job={**_into(full), "adopt": [pilot]})
+        assert (server.received, sum(server.tool_calls.values())) == (paid, tools)
+        assert (report.samples_taken, report.adopted) == (0, len(lines(pilot / "t.jsonl")))
+        assert essence(full / "t.jsonl") == essence(pilot / "t.jsonl")
+        report = run(full, QUESTIONS, server, job={**_into(full), "adopt": [pilot]})
+        assert report.adopted == 0
+        assert server.received > paid
+
+
+def test_pictures_of_adopted_samples_come_along(tmp_path: Path) -> None:
+    pilot, full = tmp_path / "pilot", tmp_path / "full"
+
+    class Draws(StubSession):
+        async def call(self, asked: ToolCall) -> ToolResult:
+            from tir_distill.records import Picture
+
+            (pilot / "tool_images").mkdir(parents=True, exist_ok=True)
+            (pilot / "tool_images" / "abc.png").write_bytes(b"\x89PNG drawn")
+            picture = Picture(path="tool_images/abc.png", sha256="abc", width=10, height=10)
+            return ToolResult(call_id=asked.id, name="python", status="ok", content="", images=(picture,))
+
+    async def draws(asked: Question, sample: int, fingerprint: str) -> StubSession:
+        return Draws("x")
+
+    def script(asked: Asked) -> Mapping[str, Any]:
+        return completion("<answer>right</answer>") if asked.turn else completion(calls=[call("python", {"code": "x"})])
+
+    with teacher(script) as server:
+        read = (pilot / "tool_images" / "abc.png").read_bytes
+        from tir_distill.rollout.prepare import Pictures
+
+        pictures = Pictures(pilot, pilot)
+        run(pilot, QUESTIONS[:1], server, job=_into(pilot), open_session=draws, read_picture=pictures.read)
+        run(full, QUESTIONS[:1], server, job={**_into(full), "adopt": [pilot]})
+    assert (full / "tool_images" / "abc.png").read_bytes() == read()
+
+
+def test_another_fingerprint_is_not_adopted(tmp_path: Path) -> None:
+    pilot, full = tmp_path / "pilot", tmp_path / "full"
+    with teacher(right) as server:
+        run(pilot, QUESTIONS[:2], server, job=_into(pilot))
+        changed = [replace(QUESTIONS[0], answer="other"), QUESTIONS[1]]
+        report = run(full, changed, server, job={**_into(full), "adopt": [pilot]})
+    assert report.adopted == 2
+
+
+# ---- deferring ------------------------------------------------------------------------------------------------------
+
+
+def hang_one(asked: Asked) -> Mapping[str, Any]:
+    return {"_status": 503} if asked.question == "Question 1?" else right(asked)
+
+
+def test_a_question_that_always_fails_is_given_up_after_three_runs(tmp_path: Path) -> None:
+    with teacher(hang_one) as server:
+        for attempt in range(3):
+            if attempt < 2:
+                with pytest.raises(Stopped, match=r"deferred: 1 questions could not be sampled \(server\)"):
+                    run(tmp_path, QUESTIONS[:4], server, retry=ONCE)
+                assert not (tmp_path / "t.jsonl").exists()
+                mark = read_json(tmp_path / "state" / "stop.json")
+                assert (mark["reason"], mark["left"]) == ("deferred", 1)
+            else:
+                report = run(tmp_path, QUESTIONS[:4], server, retry=ONCE)
+        assert report.statuses == {"accepted": 3, "deferred": 1}
+        end = lines(tmp_path / "q.jsonl")[1]
+        assert (end["status"], end["reason"], end["samples"]) == ("deferred", "server", 0)
+        server.script = right
+        report = run(tmp_path, QUESTIONS[:4], server, job={"retry_deferred": True})
+        assert report.statuses == {"accepted": 4}
+
+
+def test_other_samples_of_the_question_are_kept(tmp_path: Path) -> None:
+    def one_sample_fails(asked: Asked) -> Mapping[str, Any]:
+        return {"_status": 500} if asked.sample == 0 else right(asked)
+
+    with teacher(one_sample_fails) as server:
+        for _ in range(2):
+            with pytest.raises(Stopped):
+                run(tmp_path, QUESTIONS[:1], server, retry=ONCE)
+        run(tmp_path, QUESTIONS[:1], server, retry=ONCE)
+        assert sum(server.answered.values()) == 1
+    end = lines(tmp_path / "q.jsonl")[0]
+    assert (end["status"], end["samples"], end["accepted_sample"]) == ("accepted", 1, 1)
+
+
+@pytest.mark.parametrize("body", [b"maximum context length is 100", b"data_inspection_failed"])
+def test_a_sample_that_can_never_be_taken_makes_room_for_the_next_index(tmp_path: Path, body: bytes) -> None:
+    def script(asked: Asked) -> Mapping[str, Any]:
+        return {"_status": 400, "_body": body} if asked.sample == 0 else completion(f"<answer>{asked.sample}</answer>")
+
+    with teacher(script) as server:
+        report = run(tmp_path, QUESTIONS[:1], server)
+    assert report.statuses == {"exhausted": 1}
+    assert [row["sample_index"] for row in lines(tmp_path / "t.jsonl")] == [1, 2, 3, 4]
+
+
+def test_a_question_that_is_always_refused_ends_in_one_run(tmp_path: Path) -> None:
+    with teacher(lambda asked: {"_status": 400, "_body": b"content_filter"}) as server:
+        report = run(tmp_path, QUESTIONS[:3], server)
+        assert server.received == 3 * 3 * 2  # three indexes a question, two tries each
+    assert report.statuses == {"deferred": 3}
+    assert lines(tmp_path / "q.jsonl")[0]["reason"] == "refused"
+
+
+def test_an_endpoint_that_answers_nobody_stops_with_a_count(tmp_path: Path) -> None:
+    with teacher(faults=FaultMix(rate_limited=1.0, retry_after=0.01)) as server:
+        with pytest.raises(Stopped, match=r"endpoint_saturated.*12 of 12 questions left"):
+            run(tmp_path, QUESTIONS, server, settings(engine={"concurrency": 4}))
+        assert server.received < 12 * 2 * 5
+        assert read_json(tmp_path / "state" / "stop.json")["reason"] == "endpoint_saturated"
+        server.faults = FaultMix()
+        server.script = right
+        assert run(tmp_path, QUESTIONS, server).statuses == {"accepted": 12}
+
+
+def test_a_failed_judge_costs_no_teacher_and_is_no_wrong_answer(tmp_path: Path) -> None:
+    class Broken(StubGrader):
+        async def grade(self, asked: Question, answer: str | None) -> Verdict:
+            return Verdict(correct=None, path="judge_failed", detail="502")
+
+    with teacher(right) as server:
+        with pytest.raises(Stopped, match="judge_failed"):
+            run(tmp_path, QUESTIONS[:2], server, grader=Broken())
+        assert server.received == 4
+        assert run(tmp_path, QUESTIONS[:2], server).statuses == {"accepted": 2}
+        assert server.received == 4
+
+
+def test_after_the_last_attempt_an_ungraded_sample_is_kept(tmp_path: Path) -> None:
+    class Broken(StubGrader):
+        async def grade(self, asked: Question, answer: str | None) -> Verdict:
+            return Verdict(correct=None, path="judge_failed", detail="no clear verdict")
+
+    with teacher(right) as server:
+        for _ in range(2):
+            with pytest.raises(Stopped):
+                run(tmp_path, QUESTIONS[:1], server, grader=Broken())
+        run(tmp_path, QUESTIONS[:1], server, grader=Broken())
+    assert {row["verdict"]["path"] for row in lines(tmp_path / "t.jsonl")} == {"judge_failed"}
+
+
+def test_a_tool_that_fails_on_our_side_is_never_a_sample(tmp_path: Path) -> None:
+    class Down(StubSession):
+        async def call(self, asked: ToolCall) -> ToolResult:
+            return ToolResult(call_id=asked.id, name="search", status="infrastructure", content="502")
+
+    async def down(asked: Question, sample: int, fingerprint: str) -> StubSession:
+        return Down("x")
+
+    with teacher(lambda asked: completion(calls=[call("search", {"query": "a"})])) as server:
+        with pytest.raises(Stopped, match="tool_search"):
+            run(tmp_path, QUESTIONS[:1], server, open_session=down)
+        assert server.received == 2
+        server.script = lambda asked: right(asked) if asked.turn else completion(calls=[call("search", {"query": "a"})])
+        run(tmp_path, QUESTIONS[:1], server)
+        assert server.received == 4  # the first replies were remembered
+    assert all(r["status"] == "ok" for row in lines(tmp_path / "t.jsonl") for t in row["turns"] for r in t["results"])
+
+
+# ---- stopping -------------------------------------------------------------------------------------------------------
+
+
+def test_a_stop_flag_ends_the_run_and_nothing_is_written(tmp_path: Path) -> None:
+    books = StubBooks(flag=StubStop("credits_exhausted", "Not enough credits"))
+    with teacher(latency=0.3) as server:
+        with pytest.raises(Stopped, match="credits_exhausted: Not enough credits"):
+            run(tmp_path, [question(i) for i in range(200)], server, settings(engine={"concurrency": 4}), books=books)
+        assert not (tmp_path / "q.jsonl").exists()
+        server.latency = 0
+        run(tmp_path, [question(i) for i in range(200)], server)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_what_does_not_end_in_time_for_the_next_run(tmp_path: Path, number: int) -> None:
+    """Shared case A 8: eight conversations under way, none becomes a row, the next run finishes exactly them."""
+    config = settings(engine={"grace_seconds": 0.2, "concurrency": 8})
+
+    async def main(url: str) -> None:
+        async with stub_rooms(config, url) as rooms:
+            task = asyncio.create_task(sample_shard(config, job_for(tmp_path, QUESTIONS[:4]), rooms))
+            await asyncio.sleep(0.4)
+            os.kill(os.getpid(), number)
+            await task
+
+    with teacher(right, latency=30) as server:
+        with pytest.raises(Stopped, match=f"operator: {signal.Signals(number).name} received; 4 of 4 questions left"):
+            asyncio.run(main(server.url))
+        assert not (tmp_path / "t.jsonl").exists()
+        server.latency = 0
+        assert run(tmp_path, QUESTIONS[:4], server).samples_taken == 8
+
+
+def test_conversations_that_end_within_the_grace_period_are_kept(tmp_path: Path) -> None:
+    config = settings(engine={"grace_seconds": 5, "concurrency": 8})
+
+    async def main(url: str) -> None:
+        async with stub_rooms(config, url) as rooms:
+            task = asyncio.create_task(sample_shard(config, job_for(tmp_path, QUESTIONS), rooms))
+            await asyncio.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGTERM)
+            await task
+
+    with teacher(right, latency=0.6) as server:
+        with pytest.raises(Stopped, match="operator"):
+            asyncio.run(main(server.url))
+        paid = server.received
+        assert paid == 8
+        run(tmp_path, QUESTIONS, server)
+        assert server.received == 24
+
+
+def test_two_processes_on_one_shard_are_refused(tmp_path: Path) -> None:
+    held = Journal(tmp_path / "state" / "journal" / "demo" / "0000-of-0001.jsonl")
+    with teacher(right) as server, pytest.raises(TirError, match="another process is sampling this shard"):
+        run(tmp_path, QUESTIONS[:1], server)
+    held.close()
+
+
+# ---- pictures -------------------------------------------------------------------------------------------------------
+
+
+def png(width: int = 4, height: int = 4) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (width, height)).save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("gone.png", None, "No such file"),
+        ("empty.png", b"", "cannot identify"),
+        ("text.png", b"<html>", "cannot identify"),
+        ("../secret.png", png(), "outside"),
+        ("a b 图.png", png(), None),
+    ],
+)
+def test_bad_pictures_set_one_question_aside(
+    tmp_path: Path, name: str, content: bytes | None, reason: str | None
+) -> None:
+    root = tmp_path / "handover"
+    root.mkdir()
+    if content is not None:
+        (root / name).write_bytes(content)
+    from tir_distill.rollout.prepare import Pictures
+
+    with teacher(right) as server:
+        run(
+            tmp_path,
+            [question(0, images=(name,)), question(1)],
+            server,
+            job={"image_root": root},
+            read_picture=Pictures(root, tmp_path).read,
+        )
+    first, second = lines(tmp_path / "q.jsonl")
+    assert second["status"] == "accepted"
+    if reason is None:
+        assert first["status"] == "accepted"
+    else:
+        assert first["status"] == "deferred"
+        assert reason in first["reason"]
+
+
+def test_a_changed_picture_is_another_question(tmp_path: Path) -> None:
+    from tir_distill.rollout.prepare import Pictures
+
+    asked = [question(0, images=("a.png",))]
+    with teacher(right) as server:
+        for size, paid in ((4, 2), (4, 2), (5, 4)):
+            (tmp_path / "a.png").write_bytes(png(size, size))
+            run(tmp_path, asked, server, read_picture=Pictures(tmp_path, tmp_path).read)
+            assert server.received == paid
+
+
+def test_text_mode_sends_no_tools_and_reads_calls_from_text(tmp_path: Path) -> None:
+    def script(asked: Asked) -> Mapping[str, Any]:
+        assert "tools" not in asked.body
+        if asked.turn:
+            return completion("<answer>right</answer>", thinking=None)
+        return completion('<think>I look.</think><tool_call>{"action":"search","query":"a"}', thinking=None)
+
+    with teacher(script) as server:
+        run(tmp_path, QUESTIONS[:1], server, settings(sampling={"text_protocol": True}))
+    row = lines(tmp_path / "t.jsonl")[0]
+    assert row["protocol"] == "text"
+    assert row["turns"][0]["calls"][0]["arguments"] == '{"query":"a"}'
+    assert row["turns"][0]["thinking"] == "I look."
+    assert row["tools"] == list(tool_schemas())
