@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?|(?<=[A-Za-z_])\d+(?:\.\d+)?", re.ASCII)
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?|(?<=[a-z_])\d+(?:\.\d+)?", re.ASCII)
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _CJK_RUN = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]{2,}")
 _CJK_ONLY = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]+")
@@ -37,17 +37,14 @@ MOST_NUMBERS = 400
 
 def mentions(text: str) -> set[str]:
     """Recognisable pieces of a text, in one spelling."""
-    text = _NOTICE.sub(" ", text)
-    found = {number for piece in _NUMBER.findall(text) if (number := _plain(piece))}
-    for word in _WORD.findall(text):
-        folded = word.casefold()
-        if _CJK_ONLY.fullmatch(folded):
-            continue
-        if folded not in _COMMON:
-            found.add(folded)
-    for run in _CJK_RUN.findall(text):
-        found.update(run[i : i + 2] for i in range(len(run) - 1))
-    return found
+    text = _NOTICE.sub(" ", text).casefold()
+    words = set(_WORD.findall(text)) - _COMMON
+    if not text.isascii():
+        words = {word for word in words if not _CJK_ONLY.fullmatch(word)}
+        for run in set(_CJK_RUN.findall(text)):
+            words.update(run[i : i + 2] for i in range(len(run) - 1))
+    words.update(number for piece in set(_NUMBER.findall(text)) if (number := _plain(piece)))
+    return words
 
 
 def all_mentions(texts: Iterable[str]) -> set[str]:
@@ -58,6 +55,8 @@ def all_mentions(texts: Iterable[str]) -> set[str]:
 
 
 def _plain(piece: str) -> str | None:
+    if piece.isdecimal():
+        return piece.lstrip("0") or "0"
     try:
         value = Decimal(piece.rstrip("%").replace(",", ""))
     except InvalidOperation:

@@ -107,7 +107,7 @@ class _View:
         self._names: dict[str, CellNames] = {}
         self._said = [mentions(f"{turn.thinking}\n{turn.content}") for turn in trajectory.turns]
         self._called = {call.id: all_mentions(texts(call)) for turn in trajectory.turns for call in turn.calls}
-        self._returned = {result.call_id: mentions(result.text) for turn in trajectory.turns for result in turn.results}
+        self._returned: dict[int, set[str]] = {}
         self._asked = mentions(trajectory.question.question) | mentions(trajectory.system)
         self._answer = mentions(trajectory.answer or "")
 
@@ -119,26 +119,30 @@ class _View:
         last = turn is self._trajectory.turns[-1]  # it holds the answer and stays, without its calls
         return not last and bool(turn.calls) and all(self._is_cut(call.id) for call in turn.calls)
 
-    def _before(self, position: int, *, but: str) -> set[str]:
-        """What was known before the result of call ``but`` in turn ``position`` came in."""
-        known = set(self._asked)
-        for index, turn in enumerate(self._trajectory.turns[: position + 1]):
+    def _of_result(self, result: ToolResult) -> set[str]:
+        """Mentions of one result; results are long, so they are read only when something is looked for in them."""
+        if id(result) not in self._returned:
+            self._returned[id(result)] = mentions(result.text)
+        return self._returned[id(result)]
+
+    def _first_seen(self, cell: _Cell, wanted: set[str]) -> set[str]:
+        """Those of ``wanted`` that nobody knew before the cell's output told them."""
+        fresh = with_roundings(mentions(cell.output)) & wanted
+        fresh -= self._asked | self._said[cell.position] | self._called[cell.call.id]
+        for index, turn in enumerate(self._trajectory.turns[: cell.position + 1]):
+            if not fresh:
+                return fresh
             if not self._turn_is_cut(turn):
-                known |= self._said[index]
+                fresh -= self._said[index]
                 for call in turn.calls:
                     if not self._is_cut(call.id):
-                        known |= self._called[call.id]
-            if index < position:
-                for result in turn.results:
-                    if not self._is_cut(result.call_id):
-                        known |= self._returned[result.call_id]
-        known |= self._said[position] | self._called.get(but, set())
-        for call in self._trajectory.turns[position].calls:  # results come in call order
-            if call.id == but:
-                break
-            if not self._is_cut(call.id):
-                known |= self._returned.get(call.id, set())
-        return known
+                        fresh -= self._called[call.id]
+            for result in turn.results:
+                if result.call_id == cell.call.id:  # results come in call order
+                    break
+                if fresh and not self._is_cut(result.call_id):
+                    fresh -= self._of_result(result)
+        return fresh
 
     def _after(self, position: int) -> set[str]:
         """What later turns say and ask for, and the answer."""
@@ -167,8 +171,7 @@ class _View:
         looked = bool(later) and (speaks_of_picture(later[0]) or any(map(speaks_of_tool_picture, later[1:])))
         if cell.pictures and looked:
             return True
-        new = with_roundings(mentions(cell.output)) - self._before(cell.position, but=cell.call.id)
-        return not new.isdisjoint(self._after(cell.position))
+        return bool(self._first_seen(cell, self._after(cell.position)))
 
     def breaks(self, cell: _Cell) -> str | None:
         """Why the sample cannot do without the cell, or None."""
@@ -201,7 +204,7 @@ class _View:
 
     def _quoted(self, cell: _Cell) -> str | None:
         """Whether a later text speaks of the failed cell's output, or of the failure itself."""
-        new = with_roundings(mentions(cell.output)) - self._before(cell.position, but=cell.call.id)
+        new = self._first_seen(cell, self._after(cell.position))
         known: set[str] = set()
         pictures = False
         for index in range(cell.position, len(self._trajectory.turns)):
@@ -221,7 +224,7 @@ class _View:
                 known |= said
             for result in turn.results:
                 if not self._is_cut(result.call_id):
-                    known |= with_roundings(self._returned[result.call_id])
+                    known |= with_roundings(self._of_result(result)) if new else set()
                     pictures = pictures or bool(result.images)
         return "answer_needed" if not (new & self._answer) <= known else None
 
