@@ -191,7 +191,7 @@ def return_picture(scene: Scene) -> Move:
         return Move(scene.voice.think("measure"), "", (python(cells.ENLARGE),))
     if len(done) == 1:
         move = scene.honest()
-        thinking = scene.voice.think("looked", output=" ".join(done[0].text.split())[:120])
+        thinking = scene.voice.think("enlarged", output=" ".join(done[0].text.split())[:120])
         return replace(move, thinking=thinking)
     return scene.honest()
 

@@ -69,6 +69,10 @@ _KINDS: dict[str, dict[str, tuple[str, ...]]] = {
             "The cell printed {output}. That tells me what sort of picture I have before me: {output}, as expected.",
             "With {output} I know the format and the brightness, and the parts can be read off one by one.",
         ),
+        "enlarged": (
+            "The cell answered {output}, and at twice its size I can tell the bars apart and see where each one ends.",
+            "Now I have it larger ({output}): the bars stand clear of the grid, so the pixels can be counted safely.",
+        ),
         "plate": (
             'I am asked: "{question}" The plate in the corner can be read directly, and it says {value}.',
             "The picture itself carries a plate with the figures {value}, so the answer seems to be in front of me.",

@@ -7,7 +7,7 @@ import os
 import signal
 import urllib.parse
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -137,9 +137,13 @@ class Servers:
             return web.Response(status=404, text=f"no such page: {url}")
         return web.Response(text=f"Title: {page.title}\n\nURL Source: {url}\n\nMarkdown Content:\n{page.body}\n")
 
-    async def _counters(self, request: web.Request) -> web.Response:
+    def counts(self) -> dict[str, int]:
+        """Requests per endpoint since the start or the last reset."""
         names = ("teacher", "search", "search_billed", "judge", "reader")
-        return _json({name: self.counters[name] for name in dict.fromkeys([*names, *sorted(self.counters)])})
+        return {name: self.counters[name] for name in dict.fromkeys([*names, *sorted(self.counters)])}
+
+    async def _counters(self, request: web.Request) -> web.Response:
+        return _json(self.counts())
 
     async def _reset(self, request: web.Request) -> web.Response:
         self.counters.clear()
@@ -203,7 +207,8 @@ async def serve(settings: ServerSettings, *, started: Callable[[dict[str, str]],
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.set)
     descriptor = _watch_parent(loop, settings.parent, ending)
-    runner = web.AppRunner(Servers.open(settings).app(), access_log=None)
+    servers = Servers.open(settings)
+    runner = web.AppRunner(servers.app(), access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", settings.port)
     await site.start()
@@ -216,6 +221,7 @@ async def serve(settings: ServerSettings, *, started: Callable[[dict[str, str]],
     finally:
         await runner.cleanup()
         settings.port_file.unlink(missing_ok=True)
+        _write_whole(counters_file(settings.port_file), servers.counts())
         if descriptor is not None:
             os.close(descriptor)
 
@@ -233,7 +239,12 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, parent: int | None, ending: a
     return descriptor
 
 
-def _write_whole(path: Path, value: dict[str, str]) -> None:
+def counters_file(port_file: Path) -> Path:
+    """Where the request counts are kept when the servers have ended: beside the port file."""
+    return port_file.with_name(f"{port_file.stem}.counters.json")
+
+
+def _write_whole(path: Path, value: Mapping[str, str | int]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2))

@@ -108,6 +108,7 @@ def test_the_servers_end_with_their_parent(tmp_path: Path) -> None:
     parent.wait(5)
     parent.stdout.close()
     assert not port_file.exists()
+    assert json.loads((tmp_path / "port.counters.json").read_text())["teacher"] == 0
 
 
 def _state(pid: int) -> str:
