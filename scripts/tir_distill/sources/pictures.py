@@ -35,6 +35,9 @@ MAX_PIXELS = 64_000_000
 MIN_SIDE = 2
 MAX_ASPECT = 200
 
+PNG_LEVEL = 3
+"""A third of the time of zlib's usual 6 for a tenth more bytes: one press photo in four comes as WebP."""
+
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "JPEG2000", "ICO", "PPM")
 """Decoders that may run on unknown bytes. PostScript and the like, which start other programs, are not among them."""
 
@@ -85,7 +88,7 @@ def prepare(data: bytes) -> tuple[StoredPicture, Image.Image]:
     except (OSError, ValueError) as error:  # a mode that Pillow cannot convert
         raise BadRow("picture_unsupported", f"{image.format} of mode {image.mode}: {error}") from None
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=6)
+    image.save(buffer, "PNG", compress_level=PNG_LEVEL)
     return _stored(buffer.getvalue(), "png", image), image
 
 

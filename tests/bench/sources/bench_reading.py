@@ -1,0 +1,213 @@
+"""Figures for reading: pictures per second against plain ImageHash on the same files, and a source of full size.
+
+Prints ratios and asserts only that results are equal. Run with ``make bench``.
+
+Photos are those of the mirror named by TIR_HUB_MIRROR, if there is one, else drawn at the size of press photos
+(1,200 x 800 JPEG); tables (400 x 300 PNG) are drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import imagehash
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from sources_helpers import encoded
+from tir_distill.sources import Candidate, distance
+from tir_distill.sources.bucket_table import PictureWork
+from tir_distill.sources.ordered import ordered_map
+from tir_distill.sources.picture_store import PictureStore
+
+PICTURES = 160
+SLACK = 4
+"""Bits by which a hash from a small decoding may differ; candidates within threshold + slack are hashed again."""
+
+
+def draw(seed: int, width: int, height: int) -> Image.Image:
+    """Smooth shapes with fine grain, so that decoding costs what a photo's costs."""
+    rng = np.random.default_rng(seed)
+    coarse = Image.fromarray(rng.integers(0, 256, (9, 12, 3), dtype=np.uint8)).resize((width, height), Image.BICUBIC)
+    grain = rng.normal(0, 12, (height, width, 1))
+    return Image.fromarray((np.asarray(coarse, dtype=np.float64) + grain).clip(0, 255).astype(np.uint8))
+
+
+def photos() -> list[bytes]:
+    """JPEG photos: real ones from the mirror, else drawn ones."""
+    found: list[bytes] = []
+    for path in sorted(Path(os.environ.get("TIR_HUB_MIRROR") or "/nowhere").rglob("news.zip")):
+        with zipfile.ZipFile(path) as archive:
+            found += [archive.read(name) for name in archive.namelist()]
+    found = [data for data in found if data.startswith(b"\xff\xd8")]  # some that are named .jpg are WebP
+    return found or [encoded(draw(i, 1200, 800), "JPEG", quality=85) for i in range(PICTURES // 2)]
+
+
+@pytest.fixture(scope="module")
+def files() -> list[bytes]:
+    return photos() + [encoded(draw(i, 400, 300), "PNG") for i in range(PICTURES // 2)]
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """(CPU seconds of this process over all threads, result): ratios that hold on a busy machine too."""
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def plain_hash(data: bytes) -> str:
+    return str(imagehash.phash(Image.open(io.BytesIO(data))))
+
+
+def draft_hash(data: bytes) -> str:
+    """ImageHash on a JPEG decoded at a fraction of its size: quick, and some bits off."""
+    image = Image.open(io.BytesIO(data))
+    image.draft("L", (64, 64))
+    return str(imagehash.phash(image))
+
+
+def candidates(files: list[bytes]) -> list[Candidate]:
+    return [Candidate(id=str(i), question="q", answer="a", pictures=(data,)) for i, data in enumerate(files)]
+
+
+def hashes(work: PictureWork, files: list[bytes], workers: int) -> list[str]:
+    return [done[1][0]["phash"] for done in ordered_map(work, candidates(files), workers)]  # type: ignore[index]
+
+
+def test_pictures_per_second(files: list[bytes], tmp_path: Path) -> None:
+    plain_hash(files[0])
+    reference_s, reference = timed(lambda: [plain_hash(data) for data in files])
+    rows = [("plain ImageHash: decode and hash", reference_s)]
+    store = PictureStore(tmp_path / "images")
+    seconds, found = timed(lambda: hashes(PictureWork(store, 4.0), files, 2))
+    assert found == reference
+    rows.append(("checked, hashed, stored", seconds))
+    twice_s, _ = timed(lambda: [(Image.open(io.BytesIO(data)).load(), plain_hash(data)) for data in files])
+    rows.append(("plain: decode to check, decode to hash", twice_s))
+    seconds, found = timed(lambda: hashes(PictureWork(store, 4.0), files, 2))
+    assert found == reference
+    rows.append(("the same again: prints known", seconds))
+    print(f"\n{len(files)} pictures: {PICTURES // 2} table PNG, the others JPEG photos; CPU time")
+    for label, seconds in rows:
+        print(f"  {label:40s} {len(files) / seconds:8.1f} /s   {reference_s / seconds:6.2f} x plain ImageHash")
+    webp = [encoded(Image.open(io.BytesIO(data)).convert("RGB"), "WEBP") for data in files[:10]]
+    seconds, _ = timed(lambda: hashes(PictureWork(store, 4.0), webp, 2))
+    print(f"  {'WebP photos, converted to PNG':40s} {len(webp) / seconds:8.1f} /s")
+
+
+def test_screening_by_jpeg_draft(files: list[bytes]) -> None:
+    """Only for a yes/no against known hashes: draft hashes screen, candidates are hashed exactly.
+
+    The stage does not do this: it decodes every picture anyway to find damaged ones, and its hashes must outlive a
+    change of threshold or of evaluation sets.
+    """
+    photos = files[: len(files) - PICTURES // 2]
+    copies = [Image.open(io.BytesIO(data)).convert("RGB").resize((600, 400)) for data in photos[::8]]
+    known = [plain_hash(encoded(copy, "JPEG", quality=60)) for copy in copies]
+    reference_s, exact = timed(lambda: [plain_hash(data) for data in photos])
+    decisions = [any(distance(h, k) <= 6 for k in known) for h in exact]
+
+    def screened() -> list[bool]:
+        out = []
+        for data in photos:
+            quick = draft_hash(data)
+            near = any(distance(quick, k) <= 6 + SLACK for k in known)
+            out.append(near and any(distance(plain_hash(data), k) <= 6 for k in known))
+        return out
+
+    seconds, found = timed(screened)
+    assert found == decisions
+    off = max(distance(draft_hash(data), h) for data, h in zip(photos, exact, strict=True))
+    print(f"\nscreening {len(photos)} JPEG against {len(known)} known hashes: {sum(decisions)} drops, the same ones")
+    print(f"  {reference_s / seconds:.2f} x exact hashing; draft hashes are at most {off} bits off")
+
+
+def full_size(folder: Path, chart_rows: int, live_rows: int) -> None:
+    """Small pictures in upstream layouts: ChartQA (two questions a chart) and LiveVQA (four questions a photo)."""
+    small = [encoded(draw(i, 64, 48), "PNG") for i in range(64)]
+
+    def picture(i: int) -> bytes:  # distinct content at no cost: bytes after the end of a PNG are ignored
+        return small[i % len(small)] + i.to_bytes(4, "big")
+
+    (folder / "chartqa").mkdir(parents=True)
+    rows = ({"image": {"bytes": picture(i // 2), "path": None}, "query": f"Q{i}?", "label": [str(i)],
+             "human_or_machine": i % 4 // 3} for i in range(chart_rows))  # fmt: skip
+    write(folder / "chartqa" / "train.parquet", rows)
+    (folder / "livevqa").mkdir()
+    with zipfile.ZipFile(folder / "livevqa" / "news.zip", "w") as archive:
+        for i in range(live_rows // 4):
+            archive.writestr(f"news_images/{i}.png", picture(i))
+    write(folder / "livevqa" / "Dataset.parquet", (live_row(i) for i in range(live_rows)))
+
+
+def live_row(i: int) -> dict[str, Any]:
+    return {
+        "id": f"0_{i // 4:020d}_l{1 + i % 2}_{i % 4 // 2}",
+        "level": 1 + i % 2,
+        "question": f"Who is person {i}?",
+        "options": ["A. The right one", "B. Another"],
+        "Ground_Truth": "A",
+        "Ground_Truth_List": "['The right one' 'Right']",
+        "img_path": f"news_images/{i // 4}.png",
+    }
+
+
+def write(path: Path, rows: Iterator[dict[str, Any]]) -> None:
+    writer = None
+    group: list[dict[str, Any]] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == 1000:
+            table = pa.Table.from_pylist(group)
+            writer = writer or pq.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+            group.clear()
+    if writer is None:
+        pq.write_table(pa.Table.from_pylist(group), path)
+        return
+    if group:
+        writer.write_table(pa.Table.from_pylist(group, schema=writer.schema))
+    writer.close()
+
+
+READ = """
+import re, sys, time
+from pathlib import Path
+from tir_distill.config import load
+from tir_distill.sources import ReadSettings, read_questions
+folder, bucket, source = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+start = time.perf_counter()
+out = folder / "questions" / f"{bucket}.parquet"
+counts = read_questions(ReadSettings.for_bucket(load(), bucket), folder / source, images=folder / "images", out=out)
+seconds = time.perf_counter() - start
+peak = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) // 1024
+print(f"  {bucket:16s} read {counts.read:7d}, kept {counts.kept:7d}: {seconds:6.1f} s, peak {peak} MB")
+"""
+
+
+def test_sources_of_full_size(tmp_path: Path) -> None:
+    seconds, _ = timed(lambda: full_size(tmp_path, 28_299, 107_140))
+    print(f"\nfull-size sources with small pictures (drawn in {seconds:.1f} s)")
+    scripts = Path(__file__).parents[3] / "scripts"
+    for bucket, source in (
+        ("chartqa_human", "chartqa"),
+        ("livevqa_news_l1", "livevqa"),
+        ("livevqa_news_l2", "livevqa"),
+    ):
+        command = [sys.executable, "-c", READ, str(tmp_path), bucket, source]
+        done = subprocess.run(command, env={"PYTHONPATH": str(scripts)}, capture_output=True, text=True, check=True)
+        print(done.stdout, end="")
+    tables = sorted((tmp_path / "questions").glob("*.parquet"))
+    print(f"  tables: {', '.join(hashlib.sha256(t.read_bytes()).hexdigest()[:8] for t in tables)}")
