@@ -14,7 +14,8 @@ a dead owner is recognised by its process id and start time and its leases retur
 for longer than its lease and then goes on can have one request under way beside its successor's; it is counted.
 
 *Durability.* SQLite runs in WAL mode with ``synchronous=NORMAL``: nothing is lost when a process dies; when the power
-goes, the last moments may be, which re-buys those searches. PostgreSQL keeps its own setting.
+goes, the last moments may be, which re-buys those searches. PostgreSQL runs with ``synchronous_commit=off``, which
+promises the same.
 
 *Threads.* Transactions run in the ledger's own threads, never in the event loop (see ``ledger.ledger``); the plain
 calls (``stop``, ``stopped``, ``add_tokens``, totals) run where they are called and take well under a millisecond.

@@ -7,6 +7,7 @@ write lock held by another process, or a checkpoint's fsync, never stalls the co
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -50,6 +51,9 @@ class Ledger:
         self._flag: tuple[float, StopFlag | None] = (-1.0, None)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._flights = Flights()
+        self._gates = Flights()
+        self._ended = asyncio.Event()
+        """Set when a search or page of this process ends."""
         self._pacers: dict[str, Pacer] = {}
         self._closing = threading.Event()
         self._heart: threading.Thread | None = None
@@ -105,6 +109,7 @@ class Ledger:
             step = await self._begin(
                 request.key,
                 lambda connection, now: reservations.begin(connection, now, self.settings, self._holder, request),
+                owner,
             )
             if step.kind == "cap":
                 return SearchOutcome(kind="cap", scope=step.scope, payload={}, billed=0, cached=False)
@@ -276,7 +281,8 @@ class Ledger:
     def _enter_loop(self) -> None:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # locks belong to the loop they were first used in
-            self._loop, self._flights, self._pacers = loop, Flights(), {}
+            self._loop, self._flights, self._gates, self._pacers = loop, Flights(), Flights(), {}
+            self._ended = asyncio.Event()
 
     def _raise_if_stopped(self) -> None:
         flag = self.stopped()
@@ -290,28 +296,45 @@ class Ledger:
     async def _write(self, work: Callable[[Connection, float], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._transact, work)
 
-    async def _begin(self, key: str, work: Callable[[Connection, float], Step]) -> Step:
-        """Ask until the answer is something other than ``wait``. Raises Stopped."""
-        delay = self.settings.poll_s
-        while True:
-            pending = self._threads.submit(self._transact, work)
-            try:
-                step = await asyncio.wrap_future(pending)
-            except asyncio.CancelledError:
-                pending.add_done_callback(lambda done: self._undo(key, done))
-                raise
-            if step.kind == "stopped" and step.flag is not None:
-                self._flag = (time.monotonic(), step.flag)
-                raise Stopped(step.flag.reason, step.flag.detail)
-            if step.kind == "fetch":
-                with self._mutex:
-                    self._open.add(key)
-                self._beat()
-            if step.kind != "wait":
-                return step
-            await asyncio.sleep(delay)
-            delay = min(POLL_MAX_S, delay * 1.5)
-            await self._write(lambda connection, _now: leases.free_dead(connection))
+    async def _begin(self, key: str, work: Callable[[Connection, float], Step], owner: Owner | None = None) -> Step:
+        """Ask until the answer is something other than ``wait``. Raises Stopped.
+
+        Of all who wait for the same budget, one asks and the others queue behind it; an end in this process wakes it.
+        """
+        step = await self._ask(key, work)
+        if step.kind != "wait":
+            return step
+        question = owner.question_id if owner is not None and step.scope == "question" else ""
+        gate = f"{step.scope} {question}" if step.scope else key  # only one in this process waits for an answer
+        async with self._gates.turn(gate):
+            delay, since = self.settings.poll_s, time.monotonic()
+            while True:
+                self._ended.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._ended.wait(), delay)
+                delay = min(POLL_MAX_S, delay * 1.5)
+                if time.monotonic() - since > POLL_MAX_S:
+                    since = time.monotonic()
+                    await self._write(lambda connection, _now: leases.free_dead(connection))
+                step = await self._ask(key, work)
+                if step.kind != "wait":
+                    return step
+
+    async def _ask(self, key: str, work: Callable[[Connection, float], Step]) -> Step:
+        pending = self._threads.submit(self._transact, work)
+        try:
+            step = await asyncio.wrap_future(pending)
+        except asyncio.CancelledError:
+            pending.add_done_callback(lambda done: self._undo(key, done))
+            raise
+        if step.kind == "stopped" and step.flag is not None:
+            self._flag = (time.monotonic(), step.flag)
+            raise Stopped(step.flag.reason, step.flag.detail)
+        if step.kind == "fetch":
+            with self._mutex:
+                self._open.add(key)
+            self._beat()
+        return step
 
     def _undo(self, key: str, done: Future[Step]) -> None:
         """The asker was cancelled while its lease was being written: runs in the ledger's thread."""
@@ -326,6 +349,7 @@ class Ledger:
         finally:
             with self._mutex:
                 self._open.discard(key)
+            self._ended.set()
 
     async def _give_back(self, key: str) -> None:
         await self._end(key, lambda connection, _now: _release(connection, key, self._holder))

@@ -69,6 +69,7 @@ class Step:
     kind: Literal["stopped", "cap", "answer", "wait", "fetch"]
     """``wait``: someone is fetching this very answer, or the last of a budget is spoken for by searches under way."""
     scope: CapScope | None = None
+    """The cap that was reached; with ``wait``, the budget that is spoken for, None when waiting for an answer."""
     packed: bytes = b""
     billed: int = 0
     flag: StopFlag | None = None
@@ -208,13 +209,13 @@ def _refusal(connection: Connection, now: float, settings: LedgerSettings, reque
         stops.raise_flag(connection, now, run, "budget_usd", f"{settings.max_usd_total} US dollars are used up")
         return Step("cap", scope="run")
     if seen.question_billed + seen.question_live >= caps.per_question:
-        return Step("wait")
+        return Step("wait", scope="question")
     if caps.total is not None and seen.run_billed + seen.run_live >= caps.total:
-        return Step("wait")
+        return Step("wait", scope="run")
     if settings.max_usd_total is not None:
         _, held_usd = token_budget.held(connection, run, now)
         if token_budget.over_limit(settings, 0, seen.run_usd + held_usd + (seen.run_live + 1) * price) is not None:
-            return Step("wait")
+            return Step("wait", scope="run")
     return None
 
 

@@ -87,6 +87,13 @@ class Store:
             raise LedgerError(
                 "ledger.url names PostgreSQL, but psycopg is not installed; install envs/optional-postgres.txt"
             ) from None
+
+        @event.listens_for(engine, "connect")
+        def _connect(connection: Any, _record: object) -> None:
+            # As NORMAL above: a flush to disk inside the one lock would make all processes wait for it.
+            connection.execute("SET synchronous_commit = off")
+            connection.commit()
+
         return cls(engine, sqlite_path=None)
 
     def _make_tables(self) -> None:

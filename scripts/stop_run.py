@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Stop a run in good order, look how it stands, or let it go on.
+
+Stopping sets the run's flag in the ledger: no shard starts a new sample, samples under way end without a record, and
+the run's commands leave with exit code 2. What is finished stays; the same command resumes once the flag is cleared.
+"""
+
+from tir_distill import cli  # isort: skip
+
+import argparse
+import time
+from pathlib import Path
+
+from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
+from tir_distill.records import UsageError
+
+
+def parser() -> cli.Parser:
+    out = cli.Parser(
+        description=__doc__,
+        example='python scripts/stop_run.py --config config/config.yaml --run pilot --reason "prompt has a typo"',
+    )
+    out.add_argument("--config", type=Path, required=True, help="the run's configuration (YAML or JSON)")
+    out.add_argument("--run", required=True, help="name of the run, e.g. pilot")
+    what = out.add_mutually_exclusive_group(required=True)
+    what.add_argument("--reason", help="stop the run; say why, others will read it")
+    what.add_argument("--clear", action="store_true", help="take the flag away, so that the run can go on")
+    what.add_argument("--status", action="store_true", help="only say how the run stands")
+    return out
+
+
+def main(args: argparse.Namespace) -> None:
+    """Set, clear or show the flag; then one line on how the run stands."""
+    config = cli.load_config(args.config)
+    if args.run not in config["runs"]:
+        raise UsageError(f"--run: {args.run!r} is no run of {args.config}; expected one of {sorted(config['runs'])}")
+    ledger = Ledger.open(ledger_url(config), run=args.run, settings=LedgerSettings.from_config(config))
+    try:
+        if args.reason is not None:
+            ledger.stop("operator", args.reason)
+        elif args.clear:
+            ledger.clear_stop()
+        print(status(ledger, args.run))
+    finally:
+        ledger.close()
+
+
+def status(ledger: Ledger, run: str) -> str:
+    """The flag and the totals, as lines of text."""
+    flag, totals = ledger.stopped(), ledger.run_totals(run)
+    state = "goes on"
+    if flag is not None:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(flag.at))
+        state = f"stopped ({flag.reason}) since {when}: {flag.detail}"
+    used = (
+        f"{totals.searches_billed} paid searches, {totals.cache_hits} from the cache, {totals.tokens} tokens, "
+        f"{totals.usd:.2f} US dollars"
+    )
+    return f"{run}: {state}\n{run}: {used}"
+
+
+if __name__ == "__main__":
+    cli.run(main, parser())

@@ -1,0 +1,114 @@
+"""Eight shard processes of 64 conversations each on one ledger, over real HTTP (issue 5, 'Must show' 1)."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger_helpers import (
+    WIDE,
+    fresh_database,
+    mock_serper,
+    most_in_window,
+    open_ledger,
+    postgres_cluster,
+    run_shards,
+    sqlite_url,
+)
+from tir_distill.ledger import Caps
+
+SHARDS, CONVERSATIONS = 8, 64
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    with postgres_cluster() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path)
+    return fresh_database(request.getfixturevalue("cluster"), "shards")
+
+
+def plans(queries: list[str], turns: int, seed: int) -> list[list[list[str]]]:
+    """Which queries each conversation of each shard asks; all of them are asked by someone."""
+    draw = random.Random(seed)
+    asked = [draw.choice(queries) for _ in range(SHARDS * CONVERSATIONS * turns - len(queries))] + queries
+    draw.shuffle(asked)
+    rows = [asked[start : start + turns] for start in range(0, len(asked), turns)]
+    return [rows[start : start + CONVERSATIONS] for start in range(0, len(rows), CONVERSATIONS)]
+
+
+@pytest.mark.slow
+def test_each_distinct_query_is_paid_once(url: str) -> None:
+    queries = [f"Query {number}" for number in range(200)]
+    spelt = plans(queries, turns=2, seed=1)
+    spelt = [[[q.upper() if i % 2 else f"  {q} " for i, q in enumerate(row)] for row in plan] for plan in spelt]
+    with mock_serper(latency_s=0.05) as serper:
+        reports = run_shards(url, serper.url, spelt)
+    asked = Counter(" ".join(query.lower().split()) for query in serper.answered)
+    assert set(asked.values()) == {1}
+    assert len(asked) == 200
+    total = sum((Counter(report) for report in reports.values()), Counter())
+    assert total["ok"] == SHARDS * CONVERSATIONS * 2
+    assert total["billed"] == 200
+    assert total["cached"] == total["ok"] - 200
+    ledger = open_ledger(url)
+    totals = ledger.run_totals("full")
+    assert (totals.searches_billed, totals.cache_hits) == (200, SHARDS * CONVERSATIONS * 2 - 200)
+    ledger.close()
+
+
+@pytest.mark.slow
+def test_no_cap_is_exceeded_by_one(url: str) -> None:
+    """All 512 conversations share one question: 24 searches may be paid, and each trajectory may call 8 times."""
+    mine = [[[f"{shard} {number} {turn}" for turn in range(3)] for number in range(16)] for shard in range(SHARDS)]
+    with mock_serper(latency_s=0.02) as serper:
+        reports = run_shards(
+            url, serper.url, mine, question="only", caps=Caps(per_trajectory=8, per_question=24, total=None)
+        )
+        assert len(serper.answered) == 24
+        caps = sum((Counter(report) for report in reports.values()), Counter())
+        assert caps["cap_question"] == SHARDS * 16 * 3 - 24
+        more = [[[f"other {shard} {number}"] for number in range(CONVERSATIONS)] for shard in range(SHARDS)]
+        run_shards(url, serper.url, more, caps=Caps(per_trajectory=8, per_question=24, total=100))
+        assert len(serper.asked) == len(serper.answered) == 100
+    ledger = open_ledger(url)
+    flag = ledger.stopped()
+    assert flag is not None
+    assert flag.reason == "budget_searches"
+    ledger.close()
+
+
+@pytest.mark.slow
+def test_rate_holds_and_no_shard_starves(url: str) -> None:
+    """8 a second for the whole run (RULINGS 25), also where one shard has sixteen times the conversations."""
+    seconds = 14.0
+    sizes = [4] * 7 + [64]
+    mine = [
+        [[f"{shard} {number} {turn}" for turn in range(200)] for number in range(size)]
+        for shard, size in enumerate(sizes)
+    ]
+    with mock_serper(latency_s=0.05) as serper:
+        reports = run_shards(url, serper.url, mine, qps=8.0, seconds=seconds, start_at=time.time() + 4.0, caps=WIDE)
+    times = [moment for moment, _ in serper.asked]
+    assert most_in_window(times, 1.0) <= 9
+    assert most_in_window(times, 10.0) <= 81
+    assert most_in_window(times, 12.0) <= 97
+    span = max(times) - min(times)
+    assert len(times) >= 0.8 * 8 * span, "the rate is also used"
+    shares = Counter(int(query.split()[0]) for _, query in serper.asked)
+    fair = len(times) / SHARDS
+    print(
+        f"\n{url.split(':')[0]}: shares {sorted(shares.values())}, fair {fair:.1f}, rate {len(times) / span:.2f}/s, "
+        f"missed slots {sum(report['missed_slots'] for report in reports.values())}"
+    )
+    assert min(shares[shard] for shard in range(SHARDS)) >= fair / 2
