@@ -109,7 +109,7 @@ def program(machine: str, pid: int) -> bytes:
     ).split()
     verdicts = dict.fromkeys(plain, ALLOW)
     verdicts |= dict.fromkeys(syscalls.PRETENDED.split(), ERRNO | 0)
-    verdicts |= dict.fromkeys(syscalls.NO_XATTR.split(), ERRNO | errno.ENOTSUP)
+    verdicts |= dict.fromkeys(syscalls.UNSUPPORTED.split(), ERRNO | errno.ENOTSUP)
     verdicts |= dict.fromkeys(syscalls.MISSING.split(), ERRNO | errno.ENOSYS)
     for name, verdict in verdicts.items():
         if name in number:

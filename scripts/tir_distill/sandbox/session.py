@@ -94,13 +94,16 @@ class Session:
             "spare": settings.memory_mb << 17,  # an eighth
         }
         frame, end = None, None
-        channel.worker.go_on()
-        try:
-            await channel.send(command)
-        except BrokenPipeError:
-            end = await self._ended(channel)
+        if channel.broken:
+            end = await self._kill(channel, _End("killed", "the process broke its connection"))
         else:
-            frame, end = await self._watch(channel)
+            channel.worker.go_on()
+            try:
+                await channel.send(command)
+            except BrokenPipeError:
+                end = await self._ended(channel)
+            else:
+                frame, end = await self._watch(channel)
         channel.drain(settings.flood_bytes)
         shown: dict[str, Any] = {
             "stdout": self._readable(channel.out.text),
@@ -223,8 +226,8 @@ class Session:
                     end = _End("timeout", f"the cell ran longer than {settings.cell_seconds:g} s and did not stop")
                 else:
                     end = self._over_quota(worker.pid)
-                    # a large folder is walked less often: counting may take a twentieth of the time
-                    pause = max(POLL_SECONDS, 20 * (time.monotonic() - now))
+                    # a large folder is walked less often: counting may take a tenth of the time
+                    pause = max(POLL_SECONDS, 10 * (time.monotonic() - now))
                     if end is None and now - heavy_check > 0.25:
                         heavy_check = now
                         end = _memory_pressure(worker.pid)

@@ -51,7 +51,7 @@ READ_WRITE = (
 FILES = (
     "fstat stat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat getcwd "
     "chdir fchdir getdents getdents64 creat mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
-    "ftruncate fallocate fsync fdatasync sync_file_range fadvise64 umask"
+    "ftruncate fsync fdatasync sync_file_range fadvise64 umask"
 )
 # ... memory, which RLIMIT_AS bounds ...
 MEMORY = "mmap munmap mprotect mremap madvise brk msync mincore membarrier"
@@ -73,10 +73,11 @@ CHECKED = "open openat ioctl fcntl prctl clone kill tgkill prlimit64 socketpair 
 # Answered 0 without doing anything, so that shutil.copy works: Landlock does not cover them, and they would reach
 # files outside.
 PRETENDED = "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat"
-# Answered "not supported", for the same reason.
-NO_XATTR = (
+# Answered "not supported": attributes for the same reason; fallocate because it takes gigabytes in an instant, faster
+# than a quota can look (C libraries write zeros instead).
+UNSUPPORTED = (
     "setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr "
-    "lremovexattr fremovexattr"
+    "lremovexattr fremovexattr fallocate"
 )
 # Answered "no such call": their arguments lie in memory, where a filter cannot look; C libraries fall back.
 MISSING = "clone3 openat2 futex_waitv"
