@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Audit rows before training: exit code 0 when everything passed, 3 when a row or a threshold failed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Write the rows of a run: filtered shards in, accepted.jsonl for ms-swift and rejects.jsonl out."""
 
 from __future__ import annotations

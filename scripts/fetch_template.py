@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Get the official Qwen3.5 chat template out of the pinned trl wheel: its own file, nothing of trl is installed."""
 
 from __future__ import annotations
