@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -73,21 +74,30 @@ def clean_rows(root: Path) -> list[Row]:
     return [to_row(item, places=places(root), settings=SETTINGS, n_samples=2) for item in made]
 
 
+@dataclass(frozen=True)
+class Met:
+    """An evaluation item that was met."""
+
+    rule: str
+    item: str
+
+
 class Index:
     """Stands for the evaluation sets: one question, one picture, one text."""
 
     def __init__(self, phash: str = "") -> None:
         self.phash = phash
 
-    def match_text(self, text: str) -> list[str]:
-        return ["gaia g1"] if text == EVALUATION_QUESTION else []
+    def match_text(self, text: str, pictures: Sequence[tuple[str, bool]]) -> list[Met]:
+        found = [met for phash, flat in pictures for met in self.match_phash(phash, flat)]
+        return [*found, Met("jaccard", "gaia g1")] if text == EVALUATION_QUESTION else found
 
-    def match_phash(self, phash: str, flat: bool) -> list[str]:
+    def match_phash(self, phash: str, flat: bool) -> list[Met]:
         close = self.phash and (int(phash, 16) ^ int(self.phash, 16)).bit_count() <= 6
-        return ["simplevqa s1"] if close and not flat else []
+        return [Met("phash", "simplevqa s1")] if close and not flat else []
 
-    def match_grams(self, text: str) -> list[str]:
-        return ["gaia g2"] if EVALUATION_TEXT in text else []
+    def match_grams(self, text: str) -> list[Met]:
+        return [Met("grams", "gaia g2")] if EVALUATION_TEXT in text else []
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..export import IMAGE_TAG
 from .findings import Finding
@@ -11,36 +11,52 @@ from .pictures import Pictures
 from .view import View
 
 CHECK = "5_overlap"
+PICTURE_RULE = "phash"
+
+
+class Match(Protocol):
+    """An evaluation item that was met; ``str`` of it says set, id and how close."""
+
+    @property
+    def rule(self) -> str:
+        """What met: ``phash`` for a picture, anything else for text."""
+        ...
 
 
 class EvaluationIndex(Protocol):
-    """The evaluation sets as hashes (room ``questions`` reads ``eval_text_index.json``). A match says set and id."""
+    """The evaluation sets as hashes (room ``questions`` reads ``eval_text_index.json``)."""
 
-    def match_text(self, text: str) -> Sequence[Any]:
-        """Items whose question is, or nearly is, this text."""
+    def match_text(self, text: str, pictures: Sequence[tuple[str, bool]]) -> Sequence[Match]:
+        """Items that a question with these pictures (hash, flat?) is, by text or by picture."""
         ...
 
-    def match_phash(self, phash: str, flat: bool) -> Sequence[Any]:
+    def match_phash(self, phash: str, flat: bool) -> Sequence[Match]:
         """Items with this picture, or nearly; nothing for a flat one."""
         ...
 
-    def match_grams(self, text: str) -> Sequence[Any]:
+    def match_grams(self, text: str) -> Sequence[Match]:
         """Items a long piece of whose text stands in this one."""
         ...
 
 
 def check_overlap(view: View, index: EvaluationIndex, pictures: Pictures) -> Iterator[Finding]:
-    """Question text and every picture of the row."""
+    """The question with its pictures, and every picture that a tool showed."""
+    start = 0
     for number, message in enumerate(view.messages):
-        if message["role"] == "user":
-            question = message["content"].replace(IMAGE_TAG, "").strip()
-            for match in index.match_text(question):
-                yield Finding(check=CHECK, reason="question", message=number, detail=_said(match), excerpt=question)
-    for path in view.images:
+        if message["role"] != "user":
+            continue
+        end = start + message["content"].count(IMAGE_TAG)
+        prints = [(seen.phash, seen.flat) for path in view.images[start:end] if (seen := pictures.look(path)).phash]
+        question = message["content"].replace(IMAGE_TAG, "").strip()
+        for match in index.match_text(question, prints):
+            reason = "picture" if match.rule == PICTURE_RULE else "question"
+            yield Finding(check=CHECK, reason=reason, message=number, detail=str(match), excerpt=question)
+        start = end
+    for path in view.images[start:]:
         seen = pictures.look(path)
         if seen.phash:
             for match in index.match_phash(seen.phash, seen.flat):
-                yield Finding(check=CHECK, reason="picture", detail=f"{path}: {_said(match)}")
+                yield Finding(check=CHECK, reason="picture", detail=f"{path}: {match}")
 
 
 def check_observations(view: View, index: EvaluationIndex) -> Iterator[Finding]:
@@ -48,9 +64,4 @@ def check_observations(view: View, index: EvaluationIndex) -> Iterator[Finding]:
     for number, message in enumerate(view.messages):
         if message["role"] == "tool":
             for match in index.match_grams(message["content"]):
-                yield Finding(check=CHECK, reason="observation", message=number, detail=_said(match))
-
-
-def _said(match: Any) -> str:
-    """A match as text, whatever its type."""
-    return str(match)
+                yield Finding(check=CHECK, reason="observation", message=number, detail=str(match))

@@ -14,17 +14,21 @@ from .findings import Finding
 
 CHECK = "secrets"
 
-KINDS: tuple[tuple[str, bytes, re.Pattern[bytes]], ...] = (
-    ("api_key", b"sk-", re.compile(rb"(?<![\w-])sk-(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}")),
-    ("github_token", b"gh", re.compile(rb"\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_\w{22,}")),
-    ("hub_token", b"hf_", re.compile(rb"\bhf_[A-Za-z0-9]{30,}")),
-    ("aws_key", b"AKIA", re.compile(rb"\bAKIA[0-9A-Z]{16}\b")),
-    ("google_key", b"AIza", re.compile(rb"\bAIza[\w-]{35}")),
-    ("slack_token", b"xox", re.compile(rb"\bxox[abprs]-[\w-]{10,}")),
-    ("private_key", b"PRIVATE KEY-----", re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
-    ("bearer_token", b"Bearer ", re.compile(rb"Bearer (?=[\w.~+/-]*\d)[\w.~+/-]{24,}=*")),
+KINDS: tuple[tuple[str, tuple[bytes, ...], re.Pattern[bytes]], ...] = (
+    ("api_key", (b"sk-",), re.compile(rb"(?<![\w-])sk-(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}")),
+    (
+        "github_token",
+        (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"),
+        re.compile(rb"\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_\w{22,}"),
+    ),
+    ("hub_token", (b"hf_",), re.compile(rb"\bhf_[A-Za-z0-9]{30,}")),
+    ("aws_key", (b"AKIA",), re.compile(rb"\bAKIA[0-9A-Z]{16}\b")),
+    ("google_key", (b"AIza",), re.compile(rb"\bAIza[\w-]{35}")),
+    ("slack_token", (b"xox",), re.compile(rb"\bxox[abprs]-[\w-]{10,}")),
+    ("private_key", (b"PRIVATE KEY-----",), re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
+    ("bearer_token", (b"Bearer ",), re.compile(rb"Bearer (?=[\w.~+/-]*\d)[\w.~+/-]{24,}=*")),
 )
-"""(kind, a literal that every match holds, pattern). The literal is looked for first: it is far cheaper."""
+"""(kind, literals of which every match holds one, pattern). Literals are looked for first: it is far cheaper."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,8 @@ class Secrets:
         """One finding per kind."""
         if any(needle in line for needle in self._needles):
             yield Finding(check=CHECK, reason="environment_key", detail="a key of this environment, shown nowhere")
-        for kind, literal, pattern in KINDS:
-            if literal in line and (match := pattern.search(line)):
+        for kind, literals, pattern in KINDS:
+            if any(literal in line for literal in literals) and (match := pattern.search(line)):
                 detail = f"{match.group()[:6].decode('utf-8', 'replace')}…, {len(match.group())} characters"
                 yield Finding(check=CHECK, reason=kind, detail=detail)
 

@@ -493,9 +493,7 @@ def cases() -> list[Planted]:
         ),
         # 5: overlap
         Planted("evaluation question", E, "question", 1, question_of(EVALUATION_QUESTION)),
-        Planted(
-            "evaluation picture in the question", E, "picture", None, evaluation_picture(0), {"index": INDEX_PICTURE}
-        ),
+        Planted("evaluation picture in the question", E, "picture", 1, evaluation_picture(0), {"index": INDEX_PICTURE}),
         Planted(
             "evaluation picture shown by a tool", E, "picture", None, evaluation_picture(1), {"index": INDEX_PICTURE}
         ),

@@ -6,21 +6,13 @@ import pytest
 
 from tir_distill.export import final_answer, has_search, is_image_code, is_letter
 
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from PIL import Image",
-        "import cv2",
-        "x.rotate(90)",
-        "x.crop ((0,0,1,1))",
-        "plt.imshow(x)",
-        "image_1.size",
-        "open(IMAGE_PATH)",
-        "Image.open('a.png')",
-        "open('input_image.jpg')",
-    ],
+PICTURE_CODE = (
+    "from PIL import Image|import cv2|x.rotate(90)|x.crop ((0,0,1,1))|plt.imshow(x)|image_1.size|open(IMAGE_PATH)|"
+    "Image.open('a.png')|open('input_image.jpg')"
 )
+
+
+@pytest.mark.parametrize("code", PICTURE_CODE.split("|"))
 def test_picture_code(code: str) -> None:
     assert is_image_code(code)
 
