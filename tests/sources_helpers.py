@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._error(404, "RevisionNotFound")
         siblings = []
         for name, data in hub.files.items():
-            item: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": hashlib.sha1(data).hexdigest()}
+            item: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": git_sha1(data)}
             if not hub.hide_sha256:
                 digest = hashlib.sha256(data).hexdigest()
                 item["lfs"] = {"size": len(data), "sha256": digest, "pointerSize": 100}
@@ -192,6 +192,10 @@ def serving(hub: Hub) -> Iterator[Hub]:
         server.shutdown()
         server.server_close()
         thread.join(5)
+
+
+def git_sha1(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def picture(width: int = 64, height: int = 48, seed: int = 1) -> Image.Image:

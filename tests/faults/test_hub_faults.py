@@ -21,6 +21,7 @@ import yaml
 import fetch_source
 from sources_helpers import COMMIT, Hub, parquet, serving
 from tir_distill import cli
+from tir_distill.sources.hub import alone
 from tir_distill.sources.lock import Lock
 
 MB = 1024 * 1024
@@ -201,7 +202,7 @@ def test_a_short_body_stops_and_the_next_run_fetches_the_rest(
     assert fetch(path, tmp_path / "out", capsys)[0] == 0
     assert hub.sent["big.zip"] == size * 4 // 10
     assert (tmp_path / "out" / "big.zip").read_bytes() == hub.files["big.zip"]
-    assert sorted(p.name for p in (tmp_path / "out").rglob("*") if p.is_file()) == [
+    assert sorted(p.name for p in (tmp_path / "out").rglob("*") if p.is_file() and p.name[0] != ".") == [
         "big.zip",
         "lock.json",
         "small.jsonl",
@@ -240,7 +241,7 @@ def test_bytes_that_differ_from_the_listing_are_removed(
     hub.lie = {"data/train-0.parquet": bytes(len(good))}
     code, said = fetch(config(tmp_path, kind), tmp_path / "out", capsys)
     assert code == 1
-    assert "sha256" in said.lower() or "hash" in said.lower()
+    assert "checksum" in said or "Hash mismatch" in said
     assert not (tmp_path / "out" / "data/train-0.parquet").exists()
     hub.heal()
     assert fetch(config(tmp_path, kind), tmp_path / "out", capsys)[0] == 0
@@ -288,17 +289,66 @@ def test_no_connection(
     assert "hub_unreachable" in said
 
 
-def test_a_full_disk_is_said_as_such(hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_said_as_such(kind: str, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """/dev/full answers every write as a full disk does."""
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    hub.files["data/a.parquet"] = hub.files["data/train-0.parquet"]
+    data = hub.files["data/train-0.parquet"]
+    hub.files["data/a.parquet"] = data
     (tmp_path / "out" / "data").mkdir(parents=True)
-    (tmp_path / "out" / "data" / "train-0.parquet.part").symlink_to("/dev/full")
-    code, said = fetch(config(tmp_path, "huggingface"), tmp_path / "out", capsys)
+    ending = f"{hashlib.sha256(data).hexdigest()[:12]}.part" if kind == "huggingface" else "incomplete"
+    (tmp_path / "out" / "data" / f"train-0.parquet.{ending}").symlink_to("/dev/full")
+    code, said = fetch(config(tmp_path, kind), tmp_path / "out", capsys)
     assert code == 2
     assert "disk_full" in said
     assert (tmp_path / "out" / "data" / "a.parquet").exists()
+
+
+def test_small_files_kept_in_git_are_checked_by_gits_own_hash(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.hide_sha256 = True
+    hub.files = {"a.jsonl": b'{"n": 1}\n'}
+    path = config(tmp_path, "huggingface", files=["*.jsonl"])
+    hub.lie = {"a.jsonl": b'{"n": 9}\n'}
+    code, said = fetch(path, tmp_path / "out", capsys)
+    assert code == 1
+    assert "checksum" in said
+    hub.heal()
+    assert fetch(path, tmp_path / "out", capsys)[0] == 0
+    hub.files = {"a.jsonl": b'{"n": 2}\n'}  # the branch moved on: same size, other content
+    assert fetch(path, tmp_path / "out", capsys)[0] == 0
+    assert (tmp_path / "out" / "a.jsonl").read_bytes() == b'{"n": 2}\n'
+
+
+def test_what_an_earlier_revision_left_is_not_continued(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.files = {"big.zip": b"old" * 9_000_000}
+    hub.cut_at = 20 * MB
+    path = config(tmp_path, "huggingface", files=["big.zip"])
+    assert fetch(path, tmp_path / "out", capsys)[0] == 2
+    hub.heal()
+    hub.files = {"big.zip": b"new" * 9_000_000}
+    assert fetch(path, tmp_path / "out", capsys)[0] == 0
+    assert (tmp_path / "out" / "big.zip").read_bytes() == hub.files["big.zip"]
+    assert list((tmp_path / "out").glob("*.part")) == []
+
+
+def test_two_at_once_do_not_mix(kind: str, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with alone(tmp_path / "out"):
+        code, said = fetch(config(tmp_path, kind), tmp_path / "out", capsys)
+    assert code == 1
+    assert "another process" in said
+    assert fetch(config(tmp_path, kind), tmp_path / "out", capsys)[0] == 0
+
+
+def test_modelscope_reads_main_as_its_default_branch(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.revisions = ("master",)
+    assert fetch(config(tmp_path, "modelscope", revision="main"), tmp_path / "out", capsys)[0] == 0
+    assert Lock.read(tmp_path / "out").revision == "master"
 
 
 def test_a_listing_that_leaves_the_folder_is_refused(

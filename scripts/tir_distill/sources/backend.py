@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ..records.hashing import file_sha256
+
 NEVER = ("*.pkl", "*.pickle", "*.pt", "*.pth", "*.bin", "*.py")
 """Never fetched, whatever a pattern says: unpickling such a file or running it would run what is in it."""
+
+
+def git_sha1(path: Path) -> str:
+    """Git's blob name of a file: sha1 over its size and its bytes."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +33,21 @@ class RemoteFile:
     """Bytes; None when the hub does not say."""
     sha256: str | None
     """None when the hub does not say (small files kept in git)."""
+    git_sha1: str | None = None
+    """Git's name for the content, where there is no sha256."""
+
+    @property
+    def digest(self) -> str:
+        """What tells this content from another revision's, as far as the hub says."""
+        return self.sha256 or self.git_sha1 or ""
+
+    def matches(self, path: Path) -> bool:
+        """Whether the file there is what the hub lists, by every means that the hub gives."""
+        if not path.is_file() or (self.size is not None and path.stat().st_size != self.size):
+            return False
+        if self.sha256 is not None:
+            return file_sha256(path) == self.sha256
+        return self.git_sha1 is None or git_sha1(path) == self.git_sha1
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,14 +74,17 @@ def storage(path: str, error: OSError) -> TirError:
     return TirError(f"{path}: cannot be written ({error.strerror or error})")
 
 
-def checksum(path: str, expected: str, found: str, *, pinned: bool) -> ChecksumMismatch:
-    """``pinned``: against the configuration, else against what the hub lists."""
-    if pinned:
-        return ChecksumMismatch(
-            f"{path}: sha256 {found} but sources.sets pins {expected}: upstream has changed; "
-            "review the new file, then change revision or sha256"
-        )
-    return ChecksumMismatch(f"{path}: sha256 {found} but the hub lists {expected}; the file was removed, run again")
+def damaged(path: str) -> ChecksumMismatch:
+    """Bytes that are not what the hub lists."""
+    return ChecksumMismatch(f"{path}: the checksum is not the one that the hub lists; the file was removed, run again")
+
+
+def not_as_pinned(path: str, expected: str, found: str) -> ChecksumMismatch:
+    """Bytes that the hub lists and the configuration does not expect."""
+    return ChecksumMismatch(
+        f"{path}: sha256 {found} but sources.sets pins {expected}: upstream has changed; "
+        "review the new file, then change revision or sha256"
+    )
 
 
 def is_storage(error: BaseException) -> bool:

@@ -7,8 +7,10 @@ written last, and a workflow should declare it, not the folder, as the output.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..records.errors import Stopped, TirError, UsageError
@@ -39,6 +41,18 @@ def fetch(settings: SourceSettings, folder: Path, progress: Progress | None = No
     backend = BACKENDS[settings.hub](settings)
     listing = _listing(backend)
     wanted = _wanted(settings, listing, backend.name)
+    with alone(folder):
+        return _fetch(settings, backend, listing, wanted, folder, progress)
+
+
+def _fetch(
+    settings: SourceSettings,
+    backend: Backend,
+    listing: Listing,
+    wanted: list[RemoteFile],
+    folder: Path,
+    progress: Progress | None,
+) -> Lock:
     (folder / NAME).unlink(missing_ok=True)
     locked = []
     for number, file in enumerate(wanted):
@@ -58,6 +72,18 @@ def fetch(settings: SourceSettings, folder: Path, progress: Progress | None = No
     )
     lock.write(folder)
     return lock
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from fetching into the same folder at the same time. Raises TirError when one does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".fetching").open("wb") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TirError(f"{folder}: another process is fetching into this folder; wait for it or end it") from None
+        yield
 
 
 def _listing(backend: Backend) -> Listing:
@@ -92,26 +118,17 @@ def _one(settings: SourceSettings, backend: Backend, listing: Listing, file: Rem
     if Path(file.path).is_absolute() or ".." in parts:
         raise TirError(f"{settings.repo}: the hub lists a file outside its folder: {file.path!r}")
     target = folder / file.path
-    found = _present(target, file)
-    if found is None:
+    if not file.matches(target):
         log.info("%s: fetching %s", settings.repo, file.path)
         backend.download(file, listing, folder)
-        found = file_sha256(target)
-        if file.sha256 is not None and found != file.sha256:
+        if not file.matches(target):
             target.unlink()
-            raise faults.checksum(f"{settings.repo}/{file.path}", file.sha256, found, pinned=False)
+            raise faults.damaged(f"{settings.repo}/{file.path}")
+    found = file_sha256(target)
     pinned = settings.sha256.get(file.path)
     if pinned is not None and found != pinned:
-        raise faults.checksum(f"{settings.repo}/{file.path}", pinned, found, pinned=True)
+        raise faults.not_as_pinned(f"{settings.repo}/{file.path}", pinned, found)
     return LockedFile(path=file.path, size=target.stat().st_size, sha256=found)
-
-
-def _present(target: Path, file: RemoteFile) -> str | None:
-    """sha256 of the file when it is there and is what the hub lists; else None."""
-    if not target.is_file() or (file.size is not None and target.stat().st_size != file.size):
-        return None
-    found = file_sha256(target)
-    return found if file.sha256 is None or found == file.sha256 else None
 
 
 def _rows(settings: SourceSettings, files: list[LockedFile], folder: Path) -> int | None:

@@ -7,6 +7,7 @@ file kept between runs only the rest is fetched.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from pathlib import Path
@@ -54,6 +55,7 @@ class HuggingFaceBackend:
                 path=item.rfilename,
                 size=item.size if item.lfs is None else item.lfs.size,
                 sha256=None if item.lfs is None else item.lfs.sha256,
+                git_sha1=item.blob_id if item.lfs is None else None,
             )
             for item in info.siblings or ()
         )
@@ -65,7 +67,7 @@ class HuggingFaceBackend:
         from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # public, lazily exported
 
         target = folder / file.path
-        part = target.with_name(f"{target.name}.part")
+        part = target.with_name(f"{target.name}.{(file.digest or listing.revision)[:12]}.part")
         url = hf_hub_url(self._repo, file.path, repo_type="dataset", revision=listing.revision, endpoint=self._endpoint)
         headers = build_hf_headers()
         try:
@@ -75,7 +77,7 @@ class HuggingFaceBackend:
                 headers.pop("authorization", None)  # the storage has signed its URL; our token is not for it
             size = file.size if file.size is not None else metadata.size
             resume = part.stat().st_size if part.exists() else 0
-            if size is not None and resume > size:  # of another revision
+            if size is not None and resume > size:
                 resume = 0
             with part.open("r+b" if part.exists() else "w+b") as handle:
                 if handle.seek(0, os.SEEK_END) > resume:
@@ -92,6 +94,8 @@ class HuggingFaceBackend:
                 handle.flush()
                 os.fsync(handle.fileno())
             part.replace(target)
+            for stale in target.parent.glob(f"{glob.escape(target.name)}.*.part"):  # of earlier revisions
+                stale.unlink()
         except _library_errors() as error:
             raise self._explain(error, file.path, part, file.size) from error
 

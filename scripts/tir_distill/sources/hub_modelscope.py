@@ -25,12 +25,14 @@ class ModelScopeBackend:
         self._repo = settings.repo
         config = HubConfig()
         self._api = HubApi(config)
+        # The default branch has another name than on Hugging Face; a configuration for both says "main".
+        self._revision = "master" if settings.revision == "main" else settings.revision
         self._endpoint = str(config.endpoint)
         self.name = urlsplit(self._endpoint).netloc
 
     def listing(self) -> Listing:
         try:
-            found = self._api.list_repo_files(self._repo, "dataset", revision=self._settings.revision)
+            found = self._api.list_repo_files(self._repo, "dataset", revision=self._revision)
         except _library_errors() as error:
             raise self._explain(error, "") from error
         files = tuple(
@@ -38,7 +40,7 @@ class ModelScopeBackend:
             for item in found
             if item.type != "tree"
         )
-        return Listing(revision=self._settings.revision, files=files)
+        return Listing(revision=self._revision, files=files)
 
     def download(self, file: RemoteFile, listing: Listing, folder: Path) -> None:
         try:

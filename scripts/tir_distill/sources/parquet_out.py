@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..records.jsonl import atomic_writer
+from .print_cache import made_by
 
 GROUP_ROWS = 1024
 
@@ -81,9 +82,13 @@ class TableWriter:
 
 @contextlib.contextmanager
 def table_writer(path: Path, schema: pa.Schema) -> Iterator[TableWriter]:
-    """A writer whose file takes its place when the block ends without an exception."""
+    """A writer whose file takes its place when the block ends without an exception.
+
+    The file's metadata says under which picture policy and libraries its hashes were made: another version of Pillow
+    can move a hash by a bit or two.
+    """
     with atomic_writer(path) as handle:
-        writer = TableWriter(handle, schema)
+        writer = TableWriter(handle, schema.with_metadata({"made_by": made_by()}))
         try:
             yield writer
         except BaseException:

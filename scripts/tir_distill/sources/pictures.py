@@ -21,7 +21,6 @@ import functools
 import hashlib
 import io
 import struct
-import warnings
 import zlib
 from dataclasses import dataclass
 
@@ -114,10 +113,8 @@ def _open(data: bytes) -> Image.Image:
     if not data:
         raise BadRow("picture_empty", "the picture file has 0 bytes")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
-            image = Image.open(io.BytesIO(data), formats=_decoders())
-    except Image.DecompressionBombError as error:
+        image = Image.open(io.BytesIO(data), formats=_decoders())
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:  # our own limit is lower
         raise BadRow("picture_too_many_pixels", str(error)) from None
     except UnidentifiedImageError:
         raise BadRow("picture_unknown_format", f"no picture format known here; starts with {data[:12]!r}") from None

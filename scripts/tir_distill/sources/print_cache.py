@@ -44,13 +44,18 @@ class KnownPicture:
         }
 
 
+def made_by() -> str:
+    """What decides the bytes of a stored picture and its hash."""
+    return f"policy {POLICY_VERSION}, Pillow {version('pillow')}, ImageHash {version('ImageHash')}"
+
+
 class PrintCache:
     """Entries under ``<images>/.prints/``, named by the sha256 of the file as it came."""
 
     def __init__(self, store: PictureStore) -> None:
         self._store = store
         self._root = store.root / ".prints"
-        self._made_by = f"policy {POLICY_VERSION}, Pillow {version('pillow')}, ImageHash {version('ImageHash')}"
+        self._made_by = made_by()
 
     def _path(self, key: str) -> Path:
         return self._root / key[:2] / f"{key}.json"

@@ -139,3 +139,15 @@ def test_hashes_equal_imagehash_on_the_stored_file(read: dict[str, Any]) -> None
                     assert image.size == (cell["width"], cell["height"])
                     assert str(imagehash.phash(image)) == cell["phash"]
     assert len(seen) > 100
+
+
+@pytest.mark.parametrize(("repo", "number"), [("hotpotqa/hotpot_qa", 20), ("hotpotqa/original", 60)])
+def test_hotpotqa_in_both_layouts(repo: str, number: int, tmp_path: Path) -> None:
+    settings = ReadSettings(name="hotpotqa", reader="hotpotqa", task_type="text_search")
+    counts = read_questions(settings, MIRROR / repo, images=tmp_path / "images", out=tmp_path / "h.parquet")
+    assert counts.read == number
+    assert counts.kept + counts.rejects.total() == number
+    assert counts.kept >= number - 1
+    first = json.loads(pq.read_table(tmp_path / "h.parquet").to_pylist()[0]["meta"])
+    assert len(first["context"]) >= 2
+    assert all(title in dict(first["context"]) for title, _ in first["supporting_facts"])

@@ -123,10 +123,12 @@ def test_a_known_picture_is_not_decoded_again(tmp_path: Path, monkeypatch: pytes
     entries[0].write_bytes(b"{")
     run(folder, tmp_path)
     assert len(decoded) == 7
+    assert (tmp_path / "questions/chartqa_human.parquet").read_bytes() == first
     monkeypatch.setattr(print_cache, "POLICY_VERSION", 99)
     run(folder, tmp_path)
     assert len(decoded) == 11
-    assert (tmp_path / "questions/chartqa_human.parquet").read_bytes() == first
+    made_by = pq.read_schema(tmp_path / "questions/chartqa_human.parquet").metadata[b"made_by"]
+    assert made_by.startswith(b"policy 99, Pillow ")
 
 
 def test_the_same_bytes_for_any_number_of_workers_and_places(tmp_path: Path) -> None:
