@@ -8,7 +8,6 @@ first line of an id is the reason under which the question is counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..records.errors import TirError
 from ..records.jsonl import atomic_writer
 from ..records.protocols import Progress
 from .match import Match
 from .matcher import Matcher, Subject
-
-BATCH_ROWS = 2048
+from .parquet_in import batches, schema_of
 
 DROPS = pa.schema(
     [
@@ -57,26 +54,16 @@ def subject_of(row: dict[str, Any]) -> Subject:
     return Subject(text=row["question"], pictures=pictures)
 
 
-def question_batches(path: Path, columns: list[str] | None = None) -> Iterator[Any]:
-    """Record batches of a question table. Raises TirError when it cannot be read."""
-    try:
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as table:
-            yield from table.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        raise TirError(f"{path}: not a readable table ({error}); make it again with read_questions.py") from error
-
-
 def decontaminate(
     questions: Path, matcher: Matcher, *, out: Path, drops: Path, progress: Progress | None = None
 ) -> DropCounts:
     """Write the kept rows to ``out`` and the matches to ``drops``, each whole or not at all."""
     counts = DropCounts()
-    with pq.ParquetFile(questions) as table:
-        schema = table.schema_arrow
+    schema = schema_of(questions)
     with atomic_writer(out) as kept_file, atomic_writer(drops) as drops_file:
         kept = pq.ParquetWriter(kept_file, schema, compression="zstd", write_statistics=False)
         dropped = pq.ParquetWriter(drops_file, DROPS, compression="zstd", write_statistics=False)
-        for batch in question_batches(questions):
+        for batch in batches(questions):
             rows = batch.select(["id", "question", "images"]).to_pylist()
             matches = matcher.matches([subject_of(row) for row in rows])
             lines = _lines(rows, matches, counts)
@@ -106,11 +93,8 @@ def _lines(rows: list[dict[str, Any]], matches: list[list[Match]], counts: DropC
 
 def read_drops(path: Path) -> dict[str, list[Match]]:
     """Matches by dropped id, closest first. Raises TirError when the file is no table of drops."""
-    try:
-        rows = pq.read_table(path, schema=DROPS).to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise TirError(f"{path}: not a readable table of drops ({error}); run decontaminate.py again") from error
     out: dict[str, list[Match]] = {}
-    for row in rows:
-        out.setdefault(row.pop("id"), []).append(Match(**row))
+    for batch in batches(path, DROPS.names):
+        for row in batch.to_pylist():
+            out.setdefault(row.pop("id"), []).append(Match(**row))
     return out

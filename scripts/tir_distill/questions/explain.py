@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from ..sources.phash import distance
 from ..sources.text_units import shingles, text_key
-from .decontaminate import question_batches, subject_of
+from .decontaminate import subject_of
 from .fingerprints import Fingerprints
 from .matcher import Matcher, Subject, text_similarities
+from .parquet_in import batches
 from .settings import DecontaminationSettings
 
 NEAREST = 3
@@ -23,7 +24,7 @@ def find_rows(tables: Iterable[Path], ids: Sequence[str]) -> Iterator[tuple[Path
     """(table, row) of each wanted id, streaming."""
     wanted = pa.array(list(ids), type=pa.string())
     for path in tables:
-        for batch in question_batches(path, ["id", "question", "images"]):
+        for batch in batches(path, ["id", "question", "images"]):
             for row in batch.filter(pc.is_in(batch.column("id"), value_set=wanted)).to_pylist():
                 yield path, row
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
-from ..records.errors import TirError
 from .hamming import as_hashes
 from .jaccard import Sets
 from .natural import natural_key
+from .parquet_in import batches
 from .spans import Hashes, Ints
 
 
@@ -53,13 +52,12 @@ def read_items(tables: Iterable[Path]) -> list[Item]:
     return sorted(items, key=lambda item: (item.set, natural_key(item.id)))
 
 
+COLUMNS = ("set", "id", "images", "shingles", "units", "text_key", "script", "grams")
+
+
 def _table_items(path: Path) -> Iterator[Item]:
-    try:
-        with pq.ParquetFile(path) as table:
-            for batch in table.iter_batches(batch_size=1024, use_threads=False):
-                yield from map(Item.from_row, batch.to_pylist())
-    except (KeyError, ValueError, OSError) as error:
-        raise TirError(f"{path}: not a table of evaluation fingerprints ({error}); read the set again") from error
+    for batch in batches(path, COLUMNS):
+        yield from map(Item.from_row, batch.to_pylist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from ..records.jsonl import atomic_writer, dumps
 from ..records.protocols import Progress
 from ..records.question import PRIORITIES, Question
 from .amounts import resolve
-from .decontaminate import question_batches
 from .evaluation_index import write_index
 from .image_files import ImageFolder, image_paths
 from .natural import natural_key
+from .parquet_in import batches
 from .selection import Ranked, rank
 from .settings import BucketPlan, DecontaminationSettings, SelectionSettings
 
@@ -56,7 +56,7 @@ def bucket_members(tables: Sequence[Path], settings: SelectionSettings) -> dict[
     """(id, group) of every row by bucket, however rows are spread over tables. Raises UsageError for other buckets."""
     members: dict[str, list[tuple[str, str]]] = {plan.name: [] for plan in settings.buckets}
     for path in tables:
-        for batch in question_batches(path, ["bucket", "id", "group"]):
+        for batch in batches(path, ["bucket", "id", "group"]):
             for bucket, name, group in zip(
                 *(batch.column(c).to_pylist() for c in ("bucket", "id", "group")), strict=True
             ):
@@ -98,7 +98,7 @@ def chosen_rows(chosen: Chosen) -> list[dict[str, Any]]:
     wanted = pa.array(sorted(chosen.ids), type=pa.string())
     rows: list[dict[str, Any]] = []
     for path in chosen.tables:
-        for batch in question_batches(path):
+        for batch in batches(path):
             mask = pc.and_(
                 pc.is_in(batch.column("id"), value_set=wanted), pc.equal(batch.column("bucket"), chosen.plan.name)
             )
