@@ -106,6 +106,7 @@ def parse_cjk(text: str) -> Number | None:
         return Number(Fraction(value), 0, len(str(value)))
     total = section = 0
     smallest_large = 10**16
+    smallest_small = 10**4
     digit: int | None = None
     for c in text:
         if c in _CJK_DIGITS:
@@ -113,6 +114,9 @@ def parse_cjk(text: str) -> Number | None:
                 return None
             digit = _CJK_DIGITS[c]
         elif c in _CJK_SMALL:
+            if _CJK_SMALL[c] >= smallest_small:
+                return None
+            smallest_small = _CJK_SMALL[c]
             section += (1 if digit is None else digit) * _CJK_SMALL[c]
             digit = None
         elif c in _CJK_LARGE:
@@ -126,7 +130,7 @@ def parse_cjk(text: str) -> Number | None:
                 total *= large
             else:
                 return None
-            smallest_large, section, digit = large, 0, None
+            smallest_large, smallest_small, section, digit = large, 10**4, 0, None
         else:
             return None
     value = total + section + (digit or 0)

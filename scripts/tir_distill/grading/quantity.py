@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .match import Match
-from .numbers import Number, is_rounding, leading_number, parse_number
+from .numbers import ENDLESS, Number, is_rounding, leading_number, parse_number
 from .text import fold, strip_outer, unwrap
-from .units import CURRENCIES, MONEY_SCALES, SCALES, UNCLEAR_CURRENCIES, find_unit
+from .units import CURRENCIES, MONEY_SCALES, SCALES, SHARED_SIGNS, find_unit
 
 PLAIN = "plain"
 PERCENT = "percent"
@@ -91,7 +91,8 @@ def _with_rest(number: Number, rest: str) -> Quantity | None:
         return Quantity(number, value * unit.factor, unit.dimension, rest, bool(scale))
     if re.fullmatch(r"[^\W\d_][^\d,;]{0,30}", rest):
         singular = word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-        return Quantity(number, value, f"?{singular}", rest, bool(scale))
+        # short ones may be symbols, and symbols keep their case
+        return Quantity(number, value, f"?{singular if len(rest) > 3 else rest}", rest, bool(scale))
     return None
 
 
@@ -135,7 +136,7 @@ def compare_quantities(answer: Quantity, reference: Quantity, question: str = ""
     a, r = answer, reference
     if a.dimension == r.dimension:
         if a.value == r.value:
-            return Match.YES
+            return Match.UNKNOWN if _score_or_date(a, r) else Match.YES
         if a.dimension == PLAIN:
             return _unequal_plain(a, r, question)
         if a.dimension.startswith("?"):
@@ -146,13 +147,21 @@ def compare_quantities(answer: Quantity, reference: Quantity, question: str = ""
         return _plain_and_percent(a, r, question)
     money = [q for q in (a, r) if q.dimension.startswith("money:")]
     if len(money) == 2:
-        return Match.UNKNOWN if {a.unit, r.unit} & UNCLEAR_CURRENCIES else Match.NO
+        named = {"CNY", "JPY"} == {a.unit, r.unit}
+        shared = any({a.unit, r.unit} <= signs for signs in SHARED_SIGNS) and not named
+        return Match.UNKNOWN if shared else Match.NO
     if len(money) == 1 and PLAIN in kinds:
         # TabMWP and others keep the sign out of the reference: more in the answer is right, less is the judge's
         if a.value == r.value:
             return Match.YES if r.dimension == PLAIN else Match.UNKNOWN
         return Match.UNKNOWN if _other_scale(a.value, r.value) or _could_round(a, r) else Match.NO
     return Match.UNKNOWN
+
+
+def _score_or_date(a: Quantity, r: Quantity) -> bool:
+    """``10/5`` beside ``2``: a fraction that nobody would leave unreduced is more likely a date or a score."""
+    fractions = [q for q in (a, r) if q.number.digits == ENDLESS]
+    return len(fractions) == 1 and fractions[0].value.denominator == 1
 
 
 def _near(a: Fraction, r: Fraction) -> bool:

@@ -64,7 +64,9 @@ def strip_outer(text: str) -> str:
     """Without outer quotes, brackets and a sentence's full stop, as long as something is left."""
     while True:
         before = text
-        if len(text) > 1 and text[-1] in ".!;," and not text.endswith(".."):
+        # 5! is a factorial, "Mumbai!" is not
+        end = len(text) > 1 and (text[-1] in ".;," or (text[-1] == "!" and not text[-2].isdigit()))
+        if end and not text.endswith(".."):
             text = text[:-1].rstrip()
         if (
             len(text) > 2

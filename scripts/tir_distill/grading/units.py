@@ -84,8 +84,8 @@ CURRENCIES = {
 }
 """Folded mark -> currency. ``$`` alone is read as US dollars; ``¥`` stays open between yen and yuan."""
 
-UNCLEAR_CURRENCIES = frozenset({"¥", "USD", "AUD", "CAD", "HKD"})
-"""Pairs of these may mean the same money, since people write plain ``$`` and ``¥`` for several."""
+SHARED_SIGNS = (frozenset({"USD", "AUD", "CAD", "HKD"}), frozenset({"¥", "CNY", "JPY"}))
+"""Within one of these sets two marks may mean the same money, since people write plain ``$`` and ``¥`` for several."""
 
 SCALES = {
     "thousand": 10**3,
