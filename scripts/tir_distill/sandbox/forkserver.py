@@ -53,6 +53,12 @@ def _import_libraries(preload: list[str]) -> None:
 
     cv2.setNumThreads(1)
     PIL.Image.init()  # register every format now: the first open() of a cell would import plugins
+    import pandas
+
+    # pandas keeps text in pyarrow, which it imports at the first text column
+    repr(
+        pandas.DataFrame({"a": ["x", "y"], "t": pandas.to_datetime(["2024-01-01", "2024-01-02"])}).groupby("a").count()
+    )
     import matplotlib
 
     matplotlib.use("Agg")
@@ -62,6 +68,9 @@ def _import_libraries(preload: list[str]) -> None:
     figure.add_subplot().plot([0, 1], label="a")
     figure.savefig(os.devnull, format="png", bbox_inches="tight")
     pyplot.close("all")
+    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
+    if threads != 1:
+        raise RuntimeError(f"a library started {threads - 1} threads; forks would miss them")
     for name in preload:
         module, _, function = name.partition(":")
         loaded = importlib.import_module(module)

@@ -30,6 +30,8 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # arrow's own reserves a gigabyte of address space, which RLIMIT_AS counts
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # arrow starts a thread at import otherwise
     "OPENCV_LOG_LEVEL": "ERROR",
     "MPLBACKEND": "Agg",
 }
