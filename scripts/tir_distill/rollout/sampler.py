@@ -96,8 +96,15 @@ class Sampler:
         return step
 
     def billed(self, question_id: str) -> int:
-        """Paid searches of the question, those of adopted samples included."""
-        kept = sum(outcome.billed for outcome in self.state.question(question_id).outcomes())
+        """Paid searches of the question, those of adopted samples included.
+
+        The journal knows them while every sample of the question is finished; the ledger is asked only when there is
+        also something that did not come to an end, because that costs a query.
+        """
+        known = self.state.question(question_id)
+        kept = sum(outcome.billed for outcome in known.outcomes())
+        if not (known.partial or known.void or question_id in self.state.stale):
+            return kept
         return max(kept, self.books.question_billed(self.run, question_id))
 
     async def sample_question(self, prepared: Prepared) -> None:
@@ -116,7 +123,7 @@ class Sampler:
                 plan=prepared.plan,
             )
             indexes = list(islice(known.free_indexes(), together))
-            opening = await asyncio.to_thread(prepared.opening)
+            opening = await asyncio.to_thread(prepared.opening) if prepared.question.images else prepared.opening()
             done = await asyncio.gather(
                 *(self._guarded(prepared, index, opening) for index in indexes), return_exceptions=True
             )
