@@ -5,7 +5,7 @@ import argparse
 from pathlib import Path
 
 from tir_distill import cli
-from tir_distill.sources import ReadSettings, read_evaluation
+from tir_distill.sources import ReadSettings, give_memory_back, read_evaluation
 
 parser = cli.Parser(
     description="Turn an evaluation set into hashes that decontamination and audit compare with.",
@@ -20,6 +20,7 @@ parser.add_argument("--workers", type=int, default=2, help="threads that decode 
 
 
 def main(args: argparse.Namespace) -> None:
+    give_memory_back()
     settings = ReadSettings.for_evaluation(cli.load_config(args.config), args.set)
     with cli.ProgressLine(f"read {args.set}") as progress:
         counts = read_evaluation(settings, args.source_dir, out=args.out, workers=args.workers, progress=progress)

@@ -5,7 +5,7 @@ import argparse
 from pathlib import Path
 
 from tir_distill import cli
-from tir_distill.sources import ReadSettings, read_questions
+from tir_distill.sources import ReadSettings, give_memory_back, read_questions
 
 parser = cli.Parser(
     description="Turn a source's tables into a bucket's table. Rows that cannot be used go to <out>.rejects.jsonl.",
@@ -21,6 +21,7 @@ parser.add_argument("--workers", type=int, default=2, help="threads that decode 
 
 
 def main(args: argparse.Namespace) -> None:
+    give_memory_back()
     settings = ReadSettings.for_bucket(cli.load_config(args.config), args.bucket)
     with cli.ProgressLine(f"read {args.bucket}") as progress:
         counts = read_questions(

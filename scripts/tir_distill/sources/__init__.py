@@ -28,6 +28,7 @@ from .picture_store import PictureStore
 from .pictures import StoredPicture, prepare
 from .readers import EVALUATION_READERS, QUESTION_READERS, evaluation_reader, question_reader
 from .settings import ReadSettings, SourceSettings
+from .tables import give_memory_back
 from .text_units import TextPrint, gram_hashes, holds_gram, jaccard, normalise, shingles, text_key, tokens, units
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "evaluation_items",
     "evaluation_reader",
     "fetch",
+    "give_memory_back",
     "gram_hashes",
     "holds_gram",
     "jaccard",

@@ -1,6 +1,7 @@
 """Rows of the tables in a source folder, streaming: parquet, JSON Lines, or one JSON array.
 
-A batch of rows is all that is in memory, whatever the file's size. Text that is no UTF-8 becomes ``Undecodable`` in
+A few pages of one column are all that is in memory, whatever the file's size. (Writers that put 1,024 pictures into
+one page make that some 0.9 GB; the file may be ten times as large.) Text that is no UTF-8 becomes ``Undecodable`` in
 its field. A table that is damaged as a file is an error of the whole source and names the file.
 """
 
@@ -32,6 +33,19 @@ class DamagedLine:
     """Stands for a line or array element that is no JSON object."""
 
     detail: str
+
+
+def give_memory_back() -> None:
+    """Let Arrow use an allocator that returns freed memory at once: a quarter less at the peak for large pages.
+
+    Changes the whole process, so commands call it and the library does not.
+    """
+    for pool in (pa.jemalloc_memory_pool, pa.system_memory_pool):
+        try:
+            pa.set_memory_pool(pool())
+        except NotImplementedError:  # not in this build
+            continue
+        return
 
 
 def table_files(folder: Path) -> list[Path]:
