@@ -21,6 +21,7 @@ import yaml
 import fetch_source
 from sources_helpers import COMMIT, Hub, parquet, serving
 from tir_distill import cli
+from tir_distill.config import load
 from tir_distill.sources.hub import alone
 from tir_distill.sources.lock import Lock
 
@@ -379,3 +380,35 @@ def test_mirror(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "a.jsonl").write_text("{ }\n")
     assert fetch(path, tmp_path / "out", capsys)[0] == 0
     assert Lock.read(tmp_path / "out").revision != first.revision
+
+
+def configured() -> list[str]:
+    return sorted(load()["sources"]["sets"])
+
+
+@pytest.mark.parametrize("source", configured())
+def test_each_configured_source_brings_its_files_and_nothing_else(
+    kind: str, source: str, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every entry of config.yaml, with files that its patterns name among files that they do not."""
+    entry = load()["sources"]["sets"][source]
+    table = parquet([{"question": "q"}])
+    wanted = {
+        pattern.replace("**/", "deep/").replace("*.*", "x.png").replace("*.", "0.").replace("*", "0.parquet")
+        for pattern in entry["files"]
+    }
+    decoys = {"README.md", "cache.pkl", "youtube_images.zip", "paper_images.zip", "val/val-0.arrow", "script.py"}
+    hub.repo = entry["repo"]
+    hub.revisions = (entry["revision"], "master")
+    hub.files = dict.fromkeys(wanted | decoys, table)
+    path = tmp_path / "config.yaml"
+    revision = entry["revision"] if kind == "huggingface" else "master"
+    path.write_text(yaml.safe_dump({"sources": {"hub": kind, "sets": {source: {**entry, "revision": revision}}}}))
+    arguments = ["--config", str(path), "--source", source, "--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as ended:
+        cli.run(fetch_source.main, fetch_source.parser, arguments)
+    assert ended.value.code == 0, capsys.readouterr().err
+    lock = Lock.read(tmp_path / "out")
+    assert {file.path for file in lock.files} == wanted
+    assert set(hub.sent) == wanted
+    assert (lock.repo, lock.licence) == (entry["repo"], entry["licence"])
