@@ -70,9 +70,10 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
         ports: Iterable[int] = (80, 443),
         resolver: Resolver = resolve,
         allow: Callable[[Address], bool] = is_public,
+        inner: httpcore.AsyncNetworkBackend | None = None,
     ) -> None:
         self._ports, self._resolver, self._allow = frozenset(ports), resolver, allow
-        self._inner = httpcore.AnyIOBackend()
+        self._inner = inner or httpcore.AnyIOBackend()
 
     async def connect_tcp(
         self,
