@@ -50,7 +50,9 @@ def main(args: argparse.Namespace) -> ExitCode | None:
 
         if tokens is None:
             raise TirError(f"--deep compares with the official rendering: {because}")
-        deep = DeepCheck.open(tokens, img_root=args.img_root, max_length=settings.max_length)
+        deep = DeepCheck.open(
+            tokens, model_dir=args.template_dir, img_root=args.img_root, max_length=settings.max_length
+        )
     with cli.ProgressLine("rows audited") as progress:
         report = audit_file(
             args.rows,

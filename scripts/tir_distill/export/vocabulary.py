@@ -103,7 +103,8 @@ def _of_tokenizer_json(path: Path) -> Vocabulary:
         raise TirError(f"{path}: vocabulary is not byte-level (character {error})") from error
     merges = [item if isinstance(item, list) else item.split(" ") for item in model["merges"]]
     order = [model["vocab"]["".join(pair)] for pair in merges]
-    if any(after <= before for before, after in itertools.pairwise(order)):
+    # several ways to build one token stand together; what must not be is a later token built before an earlier one
+    if any(after < before for before, after in itertools.pairwise(order)):
         raise TirError(f"{path}: ids do not stand in merge order; this tokenizer cannot be counted exactly")
     encoding = tiktoken.Encoding(
         path.parent.name, pat_str=_pattern(data, path), mergeable_ranks=ranks, special_tokens=specials

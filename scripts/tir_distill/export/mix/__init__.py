@@ -1,0 +1,28 @@
+"""Training mixes: accepted rows, cleaned legacy rows and any other ms-swift file as one reproducible data set.
+
+Rows are indexed once and read again by their place, so a mix of any size needs memory for short entries only. A question
+stays in the first part that has it; validation holds whole groups of rows that share a question or a picture.
+"""
+
+from .choose import Chosen, choose, forbids_commerce
+from .index import Drops, Entry, conform, read_part
+from .launch import sft_arguments, write_launch_files
+from .settings import MixSettings, Part
+from .write import describe, rows_of, write_mix
+
+__all__ = [
+    "Chosen",
+    "Drops",
+    "Entry",
+    "MixSettings",
+    "Part",
+    "choose",
+    "conform",
+    "describe",
+    "forbids_commerce",
+    "read_part",
+    "rows_of",
+    "sft_arguments",
+    "write_launch_files",
+    "write_mix",
+]

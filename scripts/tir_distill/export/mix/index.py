@@ -1,0 +1,191 @@
+"""A short entry per row, so that a mix is decided without holding its rows: they are read again by their place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from ...records import BadRow
+from ..render import IMAGE_TAG
+from ..rows import ROW_KEYS
+from .settings import Part
+
+TEXT_KEYS = ("id", "source", "bucket", "task_type", "teacher", "judge_model", "answer", "licence")
+
+
+class TextPrintLike(Protocol):
+    """What the text rules give for a question: ``sources.TextPrint``, handed in by the command."""
+
+    @property
+    def text_key(self) -> str: ...
+    @property
+    def shingles(self) -> tuple[int, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row that may join the mix."""
+
+    part: int
+    offset: int
+    length: int
+    """Place of the row's line in its file, in bytes."""
+    id: str
+    source: str
+    bucket: str
+    licence: str
+    text_key: str
+    """Hash of the normalised question: equal questions share it."""
+    shingles: tuple[int, ...]
+    pictures: tuple[str, ...]
+    """sha256 of each picture of the user message."""
+    tokens: int
+
+    @property
+    def question_key(self) -> tuple[str, tuple[str, ...]]:
+        """Equal for rows that ask the same about the same pictures."""
+        return self.text_key, self.pictures
+
+
+@dataclass
+class Drops:
+    """Rows that stay out, by part and reason."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    examples: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, part: str, row_id: str, reason: str, detail: str = "") -> None:
+        self.counts.setdefault(part, Counter())[reason] += 1
+        if len(self.examples) < 200:
+            self.examples.append({"part": part, "id": row_id, "reason": reason, "detail": detail})
+
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        return {part: dict(sorted(counts.items())) for part, counts in sorted(self.counts.items())}
+
+
+def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """A row with exactly the keys and types that every row of a mix has.
+
+    Other ms-swift files lack some keys: those are filled. Raises BadRow when the row cannot be brought to the shape.
+    """
+    messages, images, tools = row.get("messages"), row.get("images") or [], row.get("tools")
+    if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
+        raise BadRow("no_messages", "messages must be a list of objects")
+    if any(not isinstance(message.get("content"), str) for message in messages):
+        raise BadRow("content_not_text", "every content must be text; pictures stand in images")
+    if not isinstance(images, list) or not all(isinstance(path, str) for path in images):
+        raise BadRow("images_not_paths", "images must be a list of paths")
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            if not isinstance(call.get("function", {}).get("arguments"), str):
+                raise BadRow("arguments_not_text", "tool call arguments must be JSON text")
+    if not isinstance(tools, str):
+        tools = orjson.dumps(tools or []).decode()
+    lineage = row.get("lineage")
+    values: dict[str, Any] = {
+        **{key: str(row.get(key) or "") for key in TEXT_KEYS},
+        "messages": [{k: v for k, v in message.items() if v is not None} for message in messages],
+        "images": images,
+        "tools": tools,
+        "n_samples": int(row.get("n_samples") or 1),
+        "has_self_search": bool(row.get("has_self_search")),
+        "has_image_code": bool(row.get("has_image_code")),
+        "lineage": dict(lineage) if isinstance(lineage, Mapping) else {},
+    }
+    values["source"] = values["source"] or part
+    values["bucket"] = values["bucket"] or part
+    values["licence"] = values["licence"] or "not stated"
+    if not values["id"]:
+        values["id"] = f"{part}_{hashlib.sha256(orjson.dumps(messages)).hexdigest()[:16]}"
+    return {key: values[key] for key in ROW_KEYS} | {"part": part}
+
+
+def question_of(row: Mapping[str, Any]) -> str:
+    """The user's text without picture tags."""
+    return next((str(m["content"]) for m in row["messages"] if m["role"] == "user"), "").replace(IMAGE_TAG, "")
+
+
+def read_part(
+    number: int,
+    part: Part,
+    drops: Drops,
+    *,
+    text_print: Callable[[str], TextPrintLike],
+    count_tokens: Callable[[Mapping[str, Any]], int],
+    evaluation_match: Callable[[str, list[Path]], str | None],
+    max_length: int,
+) -> Iterator[Entry]:
+    """Entries of the usable rows of one file; the others are counted in ``drops``.
+
+    ``evaluation_match`` says which evaluation item a question (text, picture files) is, or None.
+    """
+    hashes: dict[str, str] = {}
+    offset = 0
+    with part.path.open("rb") as handle:
+        for line in handle:
+            place, offset = offset, offset + len(line)
+            if not line.strip():
+                continue
+            name = f"byte {place}"
+            try:
+                raw = orjson.loads(line)
+                name = str(raw.get("id", name))
+                row = conform(raw, part.name)
+                name = row["id"]
+                files = _pictures(row, part)
+                asked = files[: _user_pictures(row)]
+                text = question_of(row)
+                if match := evaluation_match(text, asked):
+                    raise BadRow("evaluation_item", match)
+                tokens = count_tokens(row)
+                if tokens > max_length:
+                    raise BadRow("too_long", f"{tokens} tokens")
+            except BadRow as error:
+                drops.add(part.name, name, error.reason, error.detail)
+                continue
+            except (orjson.JSONDecodeError, AttributeError) as error:
+                drops.add(part.name, name, "bad_json", str(error))
+                continue
+            found = text_print(text)
+            yield Entry(
+                part=number,
+                offset=place,
+                length=len(line),
+                id=row["id"],
+                source=row["source"],
+                bucket=row["bucket"],
+                licence=row["licence"],
+                text_key=found.text_key,
+                shingles=found.shingles,
+                pictures=tuple(_sha256(path, hashes) for path in asked),
+                tokens=tokens,
+            )
+
+
+def _user_pictures(row: Mapping[str, Any]) -> int:
+    return sum(str(m["content"]).count(IMAGE_TAG) for m in row["messages"] if m["role"] == "user")
+
+
+def _pictures(row: Mapping[str, Any], part: Part) -> list[Path]:
+    tags = sum(message["content"].count(IMAGE_TAG) for message in row["messages"])
+    if tags != len(row["images"]):
+        raise BadRow("picture_count", f"{tags} <image> tags but {len(row['images'])} pictures")
+    files = [part.row_root / path for path in row["images"]]
+    for path in files:
+        if not path.is_file():
+            raise BadRow("picture_missing", path.name)
+    return files
+
+
+def _sha256(path: Path, known: dict[str, str]) -> str:
+    key = str(path)
+    if key not in known:
+        with path.open("rb") as handle:
+            known[key] = hashlib.file_digest(handle, "sha256").hexdigest()
+    return known[key]

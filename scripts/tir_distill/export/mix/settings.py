@@ -1,0 +1,65 @@
+"""What a training mix is made of (configuration, ``mixes.<name>``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...records import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of rows in a mix. Its place in the list decides who stays when two parts hold the same question."""
+
+    name: str
+    path: Path
+    row_root: Path
+    """Folder that the picture paths of this file are relative to."""
+    weight: float
+    """1: every row once; 0.5: half of them, chosen by hash; 2: every row twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixSettings:
+    """A mix, without its parts' contents."""
+
+    name: str
+    parts: tuple[Part, ...]
+    seed: int
+    validation_share: float
+    cap_per_source: int | None
+    cap_per_bucket: int | None
+    non_commercial: bool
+    """False: rows whose licence forbids commercial use are left out."""
+    near_duplicate_jaccard: float
+    near_duplicate_min_units: int
+    max_length: int
+    """Tokens; longer rows are dropped (RULINGS 12)."""
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], name: str) -> MixSettings:
+        """Raises UsageError when there is no such mix."""
+        if name not in config["mixes"]:
+            raise UsageError(f"mixes.{name} is not configured; expected one of {sorted(config['mixes'])}")
+        entry = config["mixes"][name]
+        results = Path(config["paths"]["results"])
+        parts = []
+        for part in entry["parts"]:
+            path = Path(part["file"].format(results=results.as_posix()))
+            parts.append(Part(part["name"], path, results, float(part["weight"])))
+        rules = config["decontamination"]
+        return cls(
+            name=name,
+            parts=tuple(parts),
+            seed=config["seed"],
+            validation_share=entry["validation_share"],
+            cap_per_source=entry["cap_per_source"],
+            cap_per_bucket=entry["cap_per_bucket"],
+            non_commercial=entry["non_commercial"],
+            near_duplicate_jaccard=rules["jaccard_min"],
+            near_duplicate_min_units=rules["long_text_min_units"],
+            max_length=config["max_length"],
+        )
