@@ -11,6 +11,9 @@ from typing import Any
 
 import orjson
 
+LONGEST = 20_000
+"""Characters above which a reply is no verdict."""
+
 _THINK = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<(judge|verdict|judgement|judgment)>\s*(.*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_TAG = re.compile(r"<(judge|verdict|judgement|judgment)>", re.IGNORECASE)
@@ -59,7 +62,7 @@ _LABELLED = re.compile(
 
 def parse_reply(text: str | None, *, finished: bool = True) -> bool | None:
     """True: right; False: wrong; None: undecided. ``finished`` is False when the reply was cut at its token limit."""
-    if not text:
+    if not text or len(text) > LONGEST:
         return None
     text = _THINK.sub("", text).strip()
     if not text or "<think>" in text.lower():

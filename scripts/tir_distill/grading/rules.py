@@ -19,7 +19,6 @@ from .quantity import PLAIN, Quantity, compare_quantities, parse_quantity
 from .ranges import compare_ranges, parse_range
 from .text import is_meaningful, is_single_letter, key
 
-
 LONGEST_TYPED = 400
 """Characters above which a text is no number, date or list of them: bounds what the patterns may cost."""
 

@@ -1,0 +1,83 @@
+"""The two commands of this room, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pytest_httpserver import HTTPServer
+
+from filters_helpers import good
+from grading_helpers import KEY, FakeJudge
+from tir_distill.filters import read_trajectories
+from tir_distill.records import Verdict, write_jsonl
+
+SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+
+
+def run(name: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPTS / name), *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env}, timeout=120, check=False)
+
+
+def test_gaia_score_by_level(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "p.jsonl", [{"task_id": "a", "model_answer": "17.0"}, {"task_id": "b", "model_answer": "x"}])
+    references: list[dict[str, Any]] = [
+        {"task_id": "a", "Final answer": "17", "Level": "1"},
+        {"task_id": "b", "Final answer": "a, b", "Level": 2},
+        {"task_id": "c", "Final answer": "z", "Level": 1},
+    ]
+    write_jsonl(tmp_path / "r.jsonl", references)
+    files = ("--predictions", tmp_path / "p.jsonl", "--references", tmp_path / "r.jsonl", "--out", tmp_path / "s.json")
+    done = run("gaia_official_score.py", *files)
+    assert done.returncode == 0, done.stderr
+    assert "all: 1 of 3 right (33.33 %)" in done.stdout
+    assert "level 1: 1 of 2 right (50.00 %)" in done.stdout
+    assert "1 task(s) without a prediction" in done.stdout
+    assert json.loads((tmp_path / "s.json").read_text())["scores"]["level 2"] == {"right": 0, "total": 1}
+
+
+def test_calibrate_and_regrade(httpserver: HTTPServer, tmp_path: Path) -> None:
+    judge = FakeJudge(httpserver, lambda case, number: "<judge>Yes</judge>")
+    env = {"JUDGE_URL": judge.url, "JUDGE_API_KEY": KEY}
+    rows = [
+        {"question": "q", "answer": "Mumbai", "response": "Bombay", "label": True},
+        {"question": "q", "answer": "Mumbai", "response": "Delhi city", "label": False},
+    ]
+    write_jsonl(tmp_path / "labelled.jsonl", rows)
+    done = run("judge_fvqa_official.py", "--calibrate", tmp_path / "labelled.jsonl", "--model", "other", **env)
+    assert done.returncode == 0, done.stderr
+    assert "judge other, 2 labelled rows" in done.stdout
+    assert "false accept: 100.0 % (1 of 1), 95 % interval 20.7 to 100.0 %" in done.stdout
+    failed = good(verdict=Verdict(correct=None, path="judge_failed"), answer="Bombay")
+    write_jsonl(
+        tmp_path / "raw.jsonl", [failed.to_dict(), good(verdict=Verdict(correct=False, path="judge")).to_dict()]
+    )
+    done = run("judge_fvqa_official.py", "--regrade", tmp_path / "raw.jsonl", "--out", tmp_path / "out.jsonl", **env)
+    assert "2 samples, 1 graded again, 1 now decided" in done.stdout
+    assert [t.correct for t in read_trajectories(tmp_path / "out.jsonl")] == [True, False]
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_bad_usage_and_bad_rows(tmp_path: Path) -> None:
+    assert run("judge_fvqa_official.py").returncode == 64
+    write_jsonl(tmp_path / "bad.jsonl", [{"question": "q"}])
+    done = run("judge_fvqa_official.py", "--calibrate", tmp_path / "bad.jsonl")
+    assert done.returncode == 1
+    assert "row 1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_filter_shard_command(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw.jsonl", [good().to_dict()])
+    (tmp_path / "c.yaml").write_text("max_length: 2999\n")
+    config = ("--config", tmp_path / "c.yaml")
+    done = run("filter_shard.py", *config, "--trajectories", tmp_path / "raw.jsonl", "--out", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    [sample] = read_trajectories(tmp_path / "out.jsonl")
+    assert sample.filter_fails == ("F11",)
+    assert "F11 1" in done.stderr

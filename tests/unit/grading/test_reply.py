@@ -1,0 +1,169 @@
+"""What judges answer, and how it is read. Undecided is a result; "wrong" is only what says so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tir_distill.grading import parse_reply
+
+RIGHT = [
+    "<judge>Yes</judge>\n<reason>same city</reason>",
+    "<JUDGE> yes </JUDGE>",
+    "<think>Is it incorrect? No.</think>\n<judge>Yes</judge>",
+    "<judge>Yes</judge> <reason>not a wrong answer, no contradiction</reason>",
+    "Yes",
+    "yes.",
+    "**Correct**",
+    "CORRECT",
+    "True",
+    "right",
+    '```json {"correct": true} ```',
+    '```json\n{"correct": true, "reason": "no contradiction"}\n```',
+    '{"judge": "Yes", "reason": "the names are not different"}',
+    'Here is my verdict: {"verdict": "correct"}',
+    '{"is_correct": 1}',
+    "The response is correct.",
+    "It looks incorrect at first… Final verdict: correct",
+    "Verdict: Yes",
+    "The answer matches the reference.",
+    "正确",
+    "正确。",
+    "是",
+    "对",
+    "没错",
+    "判断：正确",
+    "看起来不正确，但孟买就是 Bombay。最终结论：正确",
+    "<judge>是</judge>",
+]
+
+WRONG = [
+    "INCORRECT",
+    "not correct",
+    "Incorrect.",
+    "It looks correct at first… Final verdict: incorrect",
+    "不正确",
+    "部分正确",
+    "不真实",
+    "部分真实",
+    "<judge>No</judge>",
+    "<judge>no</judge><reason>correct spelling, wrong city</reason>",
+    "No",
+    "no, it is another city",
+    "Wrong",
+    "False",
+    '```json\n{"correct": false}\n```',
+    '{"correct": "no"}',
+    '{"judge": "incorrect"}',
+    "The response isn't correct.",
+    "It is not quite right.",
+    "partially correct",
+    "Partially-correct.",
+    "The answer does not match the reference.",
+    "错误",
+    "否",
+    "不对",
+    "答案有误",
+    "结论：错误",
+    "最终判断：不正确",
+    "<judge>错误</judge>",
+]
+
+UNDECIDED = [
+    "",
+    "   ",
+    "<judge>Yes</judge> wait, <judge>No</judge>",
+    "<judge>Yes or No</judge>",
+    "<judge></judge>",
+    "<judge>Ye",
+    "<judge>Yes",
+    '{"correct": tr',
+    '{"correct": true',
+    '```json\n{"correct": true',
+    '{"correct": true, "verdict": "incorrect"}',
+    '{"correct": null}',
+    '{"score": 0.7}',
+    "{correct: true}",
+    "I'm sorry, I cannot help with that request.",
+    "I cannot determine whether the response is correct.",
+    "It might be correct.",
+    "Is it correct?",
+    "mostly correct",
+    "Yes and no.",
+    "The first part is correct, the second is wrong.",
+    "Final verdict: correct. Final verdict: incorrect.",
+    "Mumbai",
+    "A",
+    "无法判断",
+    "不确定是否正确",
+    "基本正确",
+    "抱歉，我不能回答。",
+    "既正确又错误",
+    "<think>The answer is correct",
+    "Let me compare the two names first.",
+    "correct" * 4000,
+]
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_right(text: str) -> None:
+    assert parse_reply(text) is True
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong(text: str) -> None:
+    assert parse_reply(text) is False
+
+
+@pytest.mark.parametrize("text", [*UNDECIDED, None])
+def test_undecided(text: str | None) -> None:
+    assert parse_reply(text) is None
+
+
+def test_at_least_twenty_five_shapes() -> None:
+    assert len(RIGHT) + len(WRONG) + len(UNDECIDED) >= 25
+
+
+@pytest.mark.parametrize("text", ["Yes", "The response is correct", "Incorrect", '{"correct": true}'])
+def test_cut_at_the_token_limit_is_undecided(text: str) -> None:
+    assert parse_reply(text, finished=False) is None
+
+
+def test_cut_after_the_verdict_still_counts() -> None:
+    assert parse_reply("<judge>No</judge>\n<reason>because the", finished=False) is False
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60), st.sampled_from(["Yes", "No"]))
+def test_tagged_verdict_wins_over_any_reason(reason: str, word: str) -> None:
+    reason = reason.replace("<", "").replace(">", "")
+    assert parse_reply(f"<judge>{word}</judge>\n<reason>{reason}</reason>") is (word == "Yes")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "correct",
+                "incorrect",
+                "not",
+                "no",
+                "yes",
+                "{",
+                "}",
+                "<judge>",
+                "</judge>",
+                "正确",
+                "不",
+                "\n",
+                ":",
+                "```",
+            ]
+        ),
+        max_size=9,
+    )
+)
+def test_never_raises(pieces: list[str]) -> None:
+    assert parse_reply(" ".join(pieces)) in (True, False, None)
