@@ -14,11 +14,11 @@ from ..teacher import Reply, TeacherFault, Transcript
 from .answers import find_answer
 from .faults import SampleFault
 from .memory import Memory
-from .notices import is_forced, with_notice
+from .notices import is_forced, searches, with_notice
 from .ports import Completer, Recorder, Session
 from .seeds import request_seed
 from .settings import Limits
-from .tool_turn import keep_calls, run_calls
+from .tool_turn import SEARCH, keep_calls, run_calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +51,12 @@ async def converse(
     session: Session,
     memory: Memory,
     recorder: Recorder,
+    tight: bool = False,
 ) -> Conversation:
-    """Run one sample to its end. Raises SampleFault or Stopped; then everything paid for is with the recorder."""
+    """Run one sample to its end. Raises SampleFault or Stopped; then everything paid for is with the recorder.
+
+    ``tight``: the question's search budget may run out in this sample.
+    """
     limits = setting.limits
     transcript = opening.copy()
     turns: list[Turn] = []
@@ -91,7 +95,10 @@ async def converse(
         calls = keep_calls(reply.calls, index, limits.max_calls_per_turn)
         if any(call.recovered for call in calls):
             notes.append(f"turn {index}: call recovered from text")
-        results = with_notice(await run_calls(calls, index, session, memory, recorder), turns, limits)
+        asked = sum(call.name == SEARCH for call in calls)
+        in_order = tight or searches(turns) + asked > limits.max_searches
+        done = await run_calls(calls, index, session, memory, recorder, searches_in_order=in_order)
+        results = with_notice(done, turns, limits)
         turn = Turn(
             index=index,
             thinking=reply.thinking,

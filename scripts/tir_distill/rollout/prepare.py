@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..records import BadRow, Question, digest, opening, text_digest
-from ..teacher import Transcript
+from ..records import BadRow, Question, TirError, digest, opening, text_digest
+from ..teacher import Transcript, picture_type
 from .fingerprint import fingerprint
 from .loop import Setting
 from .ports import ChoosesTeacher
@@ -42,15 +42,16 @@ class Pictures:
 
 
 def look_at(data: bytes, path: str) -> tuple[int, int]:
-    """Width and height from a picture's header. Raises BadRow for what is no picture or too large."""
+    """Width and height from a picture's header. Raises BadRow for what no teacher takes or is too large."""
     import io
 
     from PIL import Image, UnidentifiedImageError
 
     try:
+        picture_type(data)
         with Image.open(io.BytesIO(data)) as picture:
             width, height = picture.size
-    except (UnidentifiedImageError, OSError, Image.DecompressionBombError, ValueError) as error:
+    except (TirError, UnidentifiedImageError, OSError, Image.DecompressionBombError, ValueError) as error:
         raise BadRow("bad_picture", f"{path}: {error}"[:200]) from None
     if width * height > MAX_PIXELS:
         raise BadRow("bad_picture", f"{path}: {width}x{height} pixels, at most {MAX_PIXELS} are taken")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, Protocol
 
-from ..records import BadRow, Question, Stopped, TokenCounter, Trajectory, Verdict
+from ..records import BadRow, Question, Stopped, TirError, TokenCounter, Trajectory, Verdict
 from ..teacher import Transcript
 from .control import Control
 from .faults import SampleFault
@@ -142,6 +142,11 @@ class Sampler:
                 self._set_aside(prepared.question.id, index, fault)
             except Stopped as stopped:
                 self.control.stop(stopped.reason, stopped.detail)
+            except TirError:
+                raise
+            except Exception as error:  # one question must not hold up the others; it ends as deferred, with its trace
+                log.exception("%s#%d: unexpected error; this is a bug", prepared.question.id, index)
+                self._set_aside(prepared.question.id, index, SampleFault("internal", repr(error)[:200]))
 
     def _set_aside(self, question_id: str, index: int, fault: SampleFault) -> None:
         if fault.certain:  # this sample can never be taken; the next index takes its place, outside k
@@ -177,6 +182,7 @@ class Sampler:
                 session=session,
                 memory=memory,
                 recorder=recorder,
+                tight=prepared.plan.max_searches - self.billed(question.id) < prepared.setting.limits.max_searches,
             )
         finally:
             await session.close()

@@ -33,9 +33,18 @@ def keep_calls(asked: Sequence[AskedCall], turn: int, limit: int) -> tuple[ToolC
 
 
 async def run_calls(
-    calls: Sequence[ToolCall], turn: int, session: Session, memory: Memory, recorder: Recorder
+    calls: Sequence[ToolCall],
+    turn: int,
+    session: Session,
+    memory: Memory,
+    recorder: Recorder,
+    *,
+    searches_in_order: bool = False,
 ) -> tuple[ToolResult, ...]:
     """Results in call order; each is recorded the moment it is there.
+
+    ``searches_in_order``: searches run one after the other, because not all of them may be answered and which ones are
+    must not depend on speed.
 
     Raises SampleFault when a tool failed on our side, Stopped when the run must end; not before the other calls of the
     turn have ended and are recorded, because they are paid for.
@@ -60,10 +69,7 @@ async def run_calls(
 
     if len(calls) == 1:
         return (await one(0, calls[0]),)
-    stateful = [position for position, call in enumerate(calls) if call.name == STATEFUL]
-    groups = [[position] for position in range(len(calls)) if position not in stateful]
-    if stateful:
-        groups.append(stateful)
+    groups = _groups(calls, {STATEFUL, SEARCH} if searches_in_order else {STATEFUL})
     done = await asyncio.gather(*(in_order(group) for group in groups), return_exceptions=True)
     results: dict[int, ToolResult] = {}
     for group, outcome in zip(groups, done, strict=True):
@@ -71,3 +77,11 @@ async def run_calls(
             raise outcome
         results.update(zip(group, outcome, strict=True))
     return tuple(results[position] for position in range(len(calls)))
+
+
+def _groups(calls: Sequence[ToolCall], in_order: set[str]) -> list[list[int]]:
+    """Positions that run one after the other; groups run at once. ``in_order``: tools that make one group each."""
+    groups: dict[str, list[int]] = {}
+    for position, call in enumerate(calls):
+        groups.setdefault(call.name if call.name in in_order else call.id, []).append(position)
+    return list(groups.values())

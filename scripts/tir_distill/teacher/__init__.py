@@ -18,7 +18,7 @@ from .reply import Reply, read_body, read_reply
 from .retry import Breaker, RetryPolicy
 from .settings import Endpoint, EndpointNames, TeacherSettings
 from .text_protocol import find_calls, instructions
-from .transcript import PictureReader, Transcript, data_url
+from .transcript import PictureReader, Transcript, data_url, picture_type
 
 __all__ = [
     "ENDPOINT_KINDS",
@@ -40,6 +40,7 @@ __all__ = [
     "fault_of_status",
     "find_calls",
     "instructions",
+    "picture_type",
     "read_body",
     "read_reply",
     "retry_after",

@@ -21,14 +21,19 @@ PictureReader = Callable[[str], bytes]
 _KINDS = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"BM", "image/bmp"))
 
 
-def data_url(data: bytes) -> str:
-    """A picture as ``data:`` URL, its type told from its first bytes. Raises TirError for another kind of file."""
-    kind = next((name for start, name in _KINDS if data.startswith(start)), None)
+def picture_type(data: bytes) -> str:
+    """The media type, told from the first bytes. Raises TirError for another kind of file."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        kind = "image/webp"
-    if kind is None:
-        raise TirError("a picture is neither PNG, JPEG, GIF, BMP nor WebP; rebuild the hand-over's images")
-    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+        return "image/webp"
+    for start, name in _KINDS:
+        if data.startswith(start):
+            return name
+    raise TirError("a picture is neither PNG, JPEG, GIF, BMP nor WebP; rebuild the hand-over's images")
+
+
+def data_url(data: bytes) -> str:
+    """A picture as ``data:`` URL."""
+    return f"data:{picture_type(data)};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 class Transcript:

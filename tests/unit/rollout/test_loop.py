@@ -191,6 +191,35 @@ def test_python_cells_of_one_turn_run_in_call_order() -> None:
     assert [r.content for r in done.turns[0].results if r.name == "python"] == ["cell 1", "cell 2"]
 
 
+@pytest.mark.parametrize(("limit", "at_once"), [(3, True), (2, False)])
+def test_searches_that_share_the_last_places_run_in_call_order(limit: int, at_once: bool) -> None:
+    """Which of three searches is the one too many must not depend on which is quickest."""
+
+    class Counting(StubSession):
+        answered = 0
+        running = 0
+        most = 0
+
+        async def call(self, asked: ToolCall) -> ToolResult:
+            Counting.running += 1
+            Counting.most = max(Counting.most, Counting.running)
+            await asyncio.sleep(0.02 if asked.id.endswith("0") else 0.0)
+            Counting.running -= 1
+            Counting.answered += 1
+            if Counting.answered > limit:
+                return ToolResult(call_id=asked.id, name="search", status="ok", content="", meta={"cap": "trajectory"})
+            return await super().call(asked)
+
+    def three(asked: Asked) -> Mapping[str, Any]:
+        if asked.turn:
+            return completion("<answer>right</answer>")
+        return completion(calls=[call("search", {"query": str(i)}) for i in range(3)])
+
+    done, _ = talk(three, session=Counting("x"), max_searches=limit)
+    assert (Counting.most > 1) is at_once
+    assert ["cap" in r.meta for r in done.turns[0].results] == [False, False, limit == 2]
+
+
 @pytest.mark.parametrize("finish", ["length", "tool_calls"])
 def test_truncation_ends_the_sample_and_runs_nothing(finish: str) -> None:
     def cut(asked: Asked) -> Mapping[str, Any]:

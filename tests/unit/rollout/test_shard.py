@@ -304,6 +304,22 @@ def test_a_tool_that_fails_on_our_side_is_never_a_sample(tmp_path: Path) -> None
     assert all(r["status"] == "ok" for row in lines(tmp_path / "t.jsonl") for t in row["turns"] for r in t["results"])
 
 
+def test_a_bug_in_one_conversation_holds_up_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Buggy(StubGrader):
+        async def grade(self, asked: Question, answer: str | None) -> Verdict:
+            if asked.id == "q1":
+                raise ZeroDivisionError("oops")
+            return await super().grade(asked, answer)
+
+    with teacher(right) as server:
+        for _ in range(2):
+            with pytest.raises(Stopped, match="internal"):
+                run(tmp_path, QUESTIONS[:3], server, grader=Buggy())
+        report = run(tmp_path, QUESTIONS[:3], server, grader=Buggy())
+    assert report.statuses == {"accepted": 2, "deferred": 1}
+    assert "ZeroDivisionError" in caplog.text
+
+
 # ---- stopping -------------------------------------------------------------------------------------------------------
 
 
@@ -376,8 +392,9 @@ def png(width: int = 4, height: int = 4) -> bytes:
     ("name", "content", "reason"),
     [
         ("gone.png", None, "No such file"),
-        ("empty.png", b"", "cannot identify"),
-        ("text.png", b"<html>", "cannot identify"),
+        ("empty.png", b"", "neither PNG"),
+        ("text.png", b"<html>", "neither PNG"),
+        ("cut.png", png()[:20], "Truncated"),
         ("../secret.png", png(), "outside"),
         ("a b 图.png", png(), None),
     ],
