@@ -9,7 +9,8 @@ The stages in order, one file each in rules/:
     filtering   F1 to F11, repairs                 <results>/<run>/shards/<bucket>/<nnnn>-of-<N>.filtered.jsonl
     export      rows and statistics                <results>/<run>/accepted.jsonl, stats.json, ...
     audit       what may go into training          <results>/<run>/audit.json
-    legacy      earlier data as native rows        <results>/legacy/<name>_native.jsonl
+    legacy      earlier data as native rows        <results>/legacy/<name>_native.jsonl, <name>_clean.jsonl
+    train       mixes of all that                  <results>/train/<mix>/train.jsonl, MIX.json
 
 Paths and every number come from config/config.yaml; `--configfile config/demo.yaml` lays the demo over it.
 """
@@ -30,6 +31,7 @@ include: "rules/filtering.smk"
 include: "rules/export.smk"
 include: "rules/audit.smk"
 include: "rules/legacy.smk"
+include: "rules/train.smk"
 
 
 localrules:
@@ -45,6 +47,7 @@ rule all:
         f"{HANDOVER}/MANIFEST.json",
         expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
         expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
+        expand(f"{RESULTS}/train/{{mix}}/MIX.json", mix=tir.mixes(config)),
 
 
 rule questions:

@@ -31,6 +31,7 @@ wildcard_constraints:
     set="|".join(config["evaluation"]),
     run="|".join(RUNS),
     legacy="[a-z][a-z0-9_]*",
+    mix="[a-z][a-z0-9_]*",
     index=r"\d{4}",
     shards=r"\d{4}",
 

@@ -107,6 +107,30 @@ def shard_names(config: Mapping[str, Any], run: str) -> list[str]:
     ]
 
 
+def mixes(config: Mapping[str, Any]) -> list[str]:
+    """Mixes whose runs exist in this configuration."""
+    defined = runs(config)
+    return [
+        name
+        for name, entry in config["mixes"].items()
+        if entry is not None and all(part.get("run", next(iter(defined), None)) in defined for part in entry["parts"])
+    ]
+
+
+def mix_inputs(config: Mapping[str, Any], mix: str) -> list[str]:
+    """Files of a mix's parts. Rows of a run come with its audit, which exists only when it passed."""
+    results = config["paths"]["results"]
+    files: list[str] = []
+    for part in config["mixes"][mix]["parts"]:
+        if "run" in part:
+            files += [f"{results}/{part['run']}/accepted.jsonl", f"{results}/{part['run']}/audit.json"]
+        elif "legacy" in part:
+            files.append(f"{results}/legacy/{part['legacy']}_clean.jsonl")
+        else:
+            files.append(part["file"])
+    return files
+
+
 def flag(name: str, value: str | None) -> str:
     """A flag with its quoted value for a shell line, or nothing when there is no value."""
     return f"{name} {shlex.quote(value)}" if value else ""

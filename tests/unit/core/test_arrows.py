@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> rooms it may import besides itself."""
 
-TOP_LEVEL = {"config", "cli", "workflow", "pipeline"}
+TOP_LEVEL = {"config", "cli", "workflow", "pipeline", "mixing"}
 """Modules above the rooms: they wire rooms together, and no room may import them."""
 
 

@@ -1,7 +1,7 @@
 """Training mixes: accepted rows, cleaned legacy rows and any other ms-swift file as one reproducible data set.
 
-Rows are indexed once and read again by their place, so a mix of any size needs memory for short entries only. A question
-stays in the first part that has it; validation holds whole groups of rows that share a question or a picture.
+Rows are indexed once and read again by their place, so a mix of any size needs memory for short entries only. A
+question stays in the first part that has it; validation holds whole groups of rows that share a question or a picture.
 """
 
 from .choose import Chosen, choose, forbids_commerce

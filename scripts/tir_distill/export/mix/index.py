@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import orjson
 
 from ...records import BadRow
+from ..lineage import LINEAGE_KEYS
 from ..render import IMAGE_TAG
 from ..rows import ROW_KEYS
 from .settings import Part
@@ -87,7 +88,6 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
                 raise BadRow("arguments_not_text", "tool call arguments must be JSON text")
     if not isinstance(tools, str):
         tools = orjson.dumps(tools or []).decode()
-    lineage = row.get("lineage")
     values: dict[str, Any] = {
         **{key: str(row.get(key) or "") for key in TEXT_KEYS},
         "messages": [{k: v for k, v in message.items() if v is not None} for message in messages],
@@ -96,7 +96,7 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
         "n_samples": int(row.get("n_samples") or 1),
         "has_self_search": bool(row.get("has_self_search")),
         "has_image_code": bool(row.get("has_image_code")),
-        "lineage": dict(lineage) if isinstance(lineage, Mapping) else {},
+        "lineage": _lineage(row.get("lineage")),
     }
     values["source"] = values["source"] or part
     values["bucket"] = values["bucket"] or part
@@ -104,6 +104,14 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
     if not values["id"]:
         values["id"] = f"{part}_{hashlib.sha256(orjson.dumps(messages)).hexdigest()[:16]}"
     return {key: values[key] for key in ROW_KEYS} | {"part": part}
+
+
+def _lineage(value: Any) -> dict[str, Any]:
+    """All keys, so that the column has one type; empty texts where a file of another origin says nothing."""
+    given = value if isinstance(value, Mapping) else {}
+    kept: dict[str, Any] = {key: str(given.get(key, "")) for key in LINEAGE_KEYS}
+    kept["sample_index"] = int(given.get("sample_index") or 0)
+    return kept
 
 
 def question_of(row: Mapping[str, Any]) -> str:

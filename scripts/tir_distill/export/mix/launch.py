@@ -1,8 +1,8 @@
 """Files that start training and serving on a mix, with the settings under which rows train as they read.
 
-Serving flags are those of seed section 8; training flags were run with ms-swift 4.5.3 on rows of this shape: default loss
-(every assistant turn with its end token, nothing else), thinking kept in every turn, over-long rows refused instead of cut,
-picture token floor equal to the server's.
+Serving flags are those of seed section 8. Training flags follow how ms-swift 4.5.3 treats rows of this shape: the
+default loss covers every assistant turn with its end token and nothing else, thinking is kept in every turn, rows that
+are too long stop the run instead of being cut or replaced silently, and the floor of picture tokens is the server's.
 """
 
 from __future__ import annotations

@@ -22,6 +22,20 @@ class Part:
     """1: every row once; 0.5: half of them, chosen by hash; 2: every row twice."""
 
 
+def part_name(part: Mapping[str, Any]) -> str:
+    """The run, the legacy file or the name that a part is configured under."""
+    return str(part.get("run") or part.get("legacy") or part["name"])
+
+
+def part_path(part: Mapping[str, Any], results: Path) -> Path:
+    """Rows of a part: accepted rows of a run, cleaned rows of a legacy file, or any file."""
+    if "run" in part:
+        return results / str(part["run"]) / "accepted.jsonl"
+    if "legacy" in part:
+        return results / "legacy" / f"{part['legacy']}_clean.jsonl"
+    return Path(part["file"])
+
+
 @dataclass(frozen=True, slots=True)
 class MixSettings:
     """A mix, without its parts' contents."""
@@ -48,8 +62,9 @@ class MixSettings:
         results = Path(config["paths"]["results"])
         parts = []
         for part in entry["parts"]:
-            path = Path(part["file"].format(results=results.as_posix()))
-            parts.append(Part(part["name"], path, results, float(part["weight"])))
+            path = part_path(part, results)
+            root = Path(part["images"]) if part.get("images") else results
+            parts.append(Part(part_name(part), path, root, float(part["weight"])))
         rules = config["decontamination"]
         return cls(
             name=name,

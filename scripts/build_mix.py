@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Join accepted rows, cleaned legacy rows and other ms-swift files into one training mix, with its launch files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tir_distill import cli
+from tir_distill.records import TirError
+
+parser = cli.Parser(
+    description=__doc__,
+    example="build_mix.py --config results/state/config.json --mix full "
+    "--eval-index results/handover_10k/eval_text_index.json --out results/train/full",
+)
+parser.add_argument("--config", type=Path, required=True, help="configuration (YAML or JSON)")
+parser.add_argument("--mix", required=True, help="a name under mixes")
+parser.add_argument("--eval-index", type=Path, required=True, help="eval_text_index.json of the hand-over")
+parser.add_argument("--out", type=Path, required=True, help="folder of the mix")
+
+
+def main(args: argparse.Namespace) -> None:
+    from tir_distill.export import Tokens
+    from tir_distill.export.mix import Drops, MixSettings, choose, read_part, write_launch_files, write_mix
+    from tir_distill.mixing import evaluation_matcher, near_duplicates, row_tokens
+    from tir_distill.sources import TextPrint
+
+    config = cli.load_config(args.config)
+    settings = MixSettings.from_config(config, args.mix)
+    count = row_tokens(Tokens.from_config(config))
+    drops = Drops()
+    match = evaluation_matcher(args.eval_index, config)
+    entries = []
+    with cli.ProgressLine(f"mix {settings.name}") as progress:
+        for number, part in enumerate(settings.parts):
+            if not part.path.is_file():
+                raise TirError(f"{part.path}: no such file; it is part {part.name!r} of mixes.{settings.name}")
+            for entry in read_part(
+                number,
+                part,
+                drops,
+                text_print=TextPrint.of,
+                count_tokens=lambda row, root=part.row_root: count(row, root),
+                evaluation_match=match,
+                max_length=settings.max_length,
+            ):
+                entries.append(entry)
+                progress.update(done=len(entries))
+
+    def near(sets: Sequence[tuple[int, ...]]) -> Iterable[tuple[int, int, float]]:
+        return near_duplicates(sets, settings.near_duplicate_jaccard, settings.near_duplicate_min_units)
+
+    lines = choose(entries, settings, near, drops)
+    document: dict[str, Any] = write_mix(lines, settings, drops, args.out)
+    write_launch_files(settings, args.out, settings.parts[0].row_root)
+    print(f"{args.out}: {document['rows']['train']} rows to train, {document['rows']['validation']} held out")
+
+
+if __name__ == "__main__":
+    cli.run(main, parser)

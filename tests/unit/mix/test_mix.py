@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_helpers import png
+from tir_distill.config import load
+from tir_distill.export.mix import Drops, MixSettings, Part, choose, conform, read_part, sft_arguments, write_mix
+from tir_distill.mixing import near_duplicates
+from tir_distill.records import BadRow, read_jsonl, write_jsonl
+from tir_distill.sources import TextPrint
+
+LONG = "Which harbour town on the northern coast built the first iron lighthouse after the great storm of that century"
+
+
+def row(number: int, question: str, images: list[str] | None = None, **changes: Any) -> dict[str, Any]:
+    images = images or []
+    return {
+        "id": f"r{number}",
+        "messages": [
+            {"role": "system", "content": "S"},
+            {"role": "user", "content": "<image>" * len(images) + question},
+            {"role": "assistant", "content": f"<think>\nt{number}\n</think>\n\n<answer>a</answer>"},
+        ],
+        "images": images,
+        "tools": "[]",
+        "source": "src",
+        "bucket": "b",
+        "licence": "Apache-2.0",
+        **changes,
+    }
+
+
+def settings(tmp_path: Path, parts: Mapping[str, float], **changes: Any) -> MixSettings:
+    values: dict[str, Any] = {
+        "name": "m",
+        "parts": tuple(Part(name, tmp_path / f"{name}.jsonl", tmp_path, weight) for name, weight in parts.items()),
+        "seed": 1,
+        "validation_share": 0.0,
+        "cap_per_source": None,
+        "cap_per_bucket": None,
+        "non_commercial": True,
+        "near_duplicate_jaccard": 0.8,
+        "near_duplicate_min_units": 12,
+        "max_length": 1000,
+    }
+    return MixSettings(**{**values, **changes})
+
+
+def mixed(
+    tmp_path: Path,
+    parts: Mapping[str, list[dict[str, Any]]],
+    weights: Mapping[str, float] | None = None,
+    **changes: Any,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+    """Train rows, validation rows and the document of a mix of these parts. Evaluation items say 'forbidden'."""
+    for name, rows in parts.items():
+        write_jsonl(tmp_path / f"{name}.jsonl", rows)
+    chosen = settings(tmp_path, weights or dict.fromkeys(parts, 1.0), **changes)
+    drops = Drops()
+    entries = [
+        entry
+        for number, part in enumerate(chosen.parts)
+        for entry in read_part(
+            number,
+            part,
+            drops,
+            text_print=TextPrint.of,
+            count_tokens=lambda row: len(row["messages"][-1]["content"]),
+            evaluation_match=lambda text, _: "gaia g0" if "forbidden" in text else None,
+            max_length=chosen.max_length,
+        )
+    ]
+    lines = choose(entries, chosen, lambda sets: near_duplicates(sets, 0.8, 12), drops)
+    document = write_mix(lines, chosen, drops, tmp_path / "out")
+    train, held = (list(read_jsonl(tmp_path / "out" / f"{name}.jsonl")) for name in ("train", "validation"))
+    return train, held, document
+
+
+def test_order_of_rows_changes_nothing(tmp_path: Path) -> None:
+    rows = [row(n, f"question {n}") for n in range(60)]
+    first = mixed(tmp_path, {"a": rows}, validation_share=0.2)
+    shuffled = list(rows)
+    random.Random(3).shuffle(shuffled)
+    second = mixed(tmp_path, {"a": shuffled}, validation_share=0.2)
+    assert first[:2] == second[:2]
+    assert first[2]["files"] == second[2]["files"]
+    assert [line["id"] for line in first[0]] != sorted(line["id"] for line in first[0])
+
+
+@pytest.mark.parametrize(("weight", "wanted"), [(0.0, 0), (0.25, 10), (1.0, 40), (1.5, 60), (3.0, 120)])
+def test_weights_are_met_within_one_row(tmp_path: Path, weight: float, wanted: int) -> None:
+    rows = [row(n, f"question {n}") for n in range(40)]
+    train, _, document = mixed(tmp_path, {"a": rows, "z": [row(99, "other")]}, {"a": weight, "z": 1.0})
+    mine = [line for line in train if line["part"] == "a"]
+    assert len(mine) == wanted == document["parts"]["a"]["lines"]
+    assert len({line["id"] for line in train}) == len(train)
+
+
+def test_duplicates_stay_in_the_first_part(tmp_path: Path) -> None:
+    (tmp_path / "p.png").write_bytes(png())
+    (tmp_path / "q.png").write_bytes(png((1, 2, 3)))
+    first = [row(1, "What is this?", ["p.png"]), row(2, LONG), row(7, "What is this?", ["p.png"])]
+    second = [
+        row(3, "what IS this", ["p.png"]),  # the same question about the same picture
+        row(4, "What is this?", ["q.png"]),  # the same words about another picture: another question
+        row(5, LONG.replace("iron", "stone")),  # one word of nineteen differs
+        row(6, "A short one"),
+    ]
+    train, _, document = mixed(tmp_path, {"a": first, "b": second})
+    assert {line["id"] for line in train} == {"r1", "r2", "r7", "r4", "r6"}
+    assert document["parts"]["b"]["dropped"] == {"duplicate": 1, "near_duplicate": 1}
+
+
+def test_no_group_stands_on_both_sides(tmp_path: Path) -> None:
+    for name in range(10):
+        (tmp_path / f"{name}.png").write_bytes(png((name, 0, 0)))
+    rows = [row(n, f"question {n % 40}", [f"{n % 10}.png"] if n % 3 else []) for n in range(200)]
+    train, held, _ = mixed(tmp_path, {"a": rows}, validation_share=0.3)
+    assert held
+    assert train
+    texts = [{line["messages"][1]["content"].replace("<image>", "") for line in side} for side in (train, held)]
+    pictures = [{path for line in side for path in line["images"]} for side in (train, held)]
+    assert not texts[0] & texts[1]
+    assert not pictures[0] & pictures[1]
+
+
+def test_what_stays_out_is_counted_once(tmp_path: Path) -> None:
+    long_reply = {"role": "assistant", "content": "x" * 2000}
+    rows = [
+        row(1, "good"),
+        row(2, "a forbidden one"),
+        row(3, "too long") | {"messages": [*row(3, "q")["messages"][:2], long_reply]},
+        row(4, "lost picture", ["nowhere.png"]),
+        row(5, "no commerce", licence="CC-BY-NC-4.0"),
+        row(6, "tags") | {"images": ["p.png"]},
+        {"id": "r7", "text": "not a row"},
+    ]
+    (tmp_path / "p.png").write_bytes(png())
+    train, _, document = mixed(tmp_path, {"a": rows}, non_commercial=False)
+    assert [line["id"] for line in train] == ["r1"]
+    assert document["parts"]["a"]["dropped"] == {
+        "evaluation_item": 1,
+        "no_messages": 1,
+        "non_commercial": 1,
+        "picture_count": 1,
+        "picture_missing": 1,
+        "too_long": 1,
+    }
+    assert document["licences"] == [{"part": "a", "licence": "Apache-2.0", "rows": 1, "commercial_use": True}]
+
+
+def test_caps_hold(tmp_path: Path) -> None:
+    rows = [row(n, f"question {n}", bucket="big" if n < 30 else "small") for n in range(40)]
+    train, _, document = mixed(tmp_path, {"a": rows}, cap_per_bucket=12)
+    assert document["per_bucket"] == {"big": 12, "small": 10}
+    assert document["parts"]["a"]["dropped"] == {"cap_per_bucket": 18}
+    assert len(train) == 22
+
+
+def test_rows_of_other_origin_get_the_same_keys(tmp_path: Path) -> None:
+    bare = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x", "tool_calls": None}]}
+    other = conform({**bare, "tools": [{"type": "function"}]}, "extra")
+    assert list(other) == list(conform(row(1, "q"), "a"))
+    assert other["tools"] == '[{"type":"function"}]'
+    assert other["messages"][1] == {"role": "assistant", "content": "x"}
+    assert other["id"].startswith("extra_")
+    with pytest.raises(BadRow, match="arguments"):
+        conform({"messages": [{"content": "", "tool_calls": [{"function": {"arguments": {}}}]}]}, "a")
+    with pytest.raises(BadRow, match="text"):
+        conform({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "a")
+
+
+def test_any_order_of_shards_loads(tmp_path: Path) -> None:
+    import datasets
+    import pyarrow.parquet as pq
+
+    (tmp_path / "p.png").write_bytes(png())
+    calls = [{"id": "c", "type": "function", "function": {"name": "python", "arguments": "{}"}}]
+    called = row(0, "see", ["p.png"])
+    called["messages"][2]["tool_calls"] = calls
+    train, _, _ = mixed(tmp_path, {"a": [row(n, f"question {n}") for n in range(1, 30)] + [called]})
+    assert train[0]["id"] == "r0"
+    table = pq.read_table(tmp_path / "out" / "train.parquet")
+    assert table.num_rows == 30
+    assert [json.loads(text) for text in table["messages"].to_pylist()] == [line["messages"] for line in train]
+    loaded = datasets.load_dataset(
+        "json", data_files=str(tmp_path / "out" / "train.jsonl"), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    assert loaded.num_rows == 30
+
+
+def test_launch_arguments_follow_the_one_length(tmp_path: Path) -> None:
+    arguments = sft_arguments(settings(tmp_path, {"a": 1.0}, max_length=24000), tmp_path)
+    assert arguments["max_length"] == 24000
+    assert arguments["truncation_strategy"] == "raise"
+    assert arguments["template"] == "qwen3_5"
+
+
+def test_parts_come_from_the_configuration() -> None:
+    found = MixSettings.from_config(load(), "pilot")
+    assert [(part.name, part.path.as_posix()) for part in found.parts] == [("pilot", "results/pilot/accepted.jsonl")]
