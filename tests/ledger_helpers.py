@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -87,7 +88,7 @@ class MockSerper:
                 return self.no_credits_status, "application/json", body, {}
             self.credits -= 1
         self.answered.append(query)
-        organic = [{"title": f"On {query}", "link": f"https://example.org/{abs(hash(query))}", "snippet": query}]
+        organic = [{"title": f"On {query}", "link": f"https://example.org/{zlib.crc32(query.encode())}", "snippet": query}]
         body = json.dumps({"searchParameters": {"q": query}, "organic": organic, "credits": 1}).encode()
         return 200, "application/json", body, {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, or_, select, update
 
 from . import schema, statements
 from .holder import is_dead
@@ -38,13 +38,23 @@ def renew(connection: Connection, now: float, keys: Collection[str], holder: str
     return done.rowcount
 
 
-def free_dead(connection: Connection) -> int:
-    """Return what processes of this machine held when they died, without waiting for the leases to end."""
+def ended(connection: Connection, now: float, keys: Collection[str]) -> set[str]:
+    """Of these entries, the ones that nobody is fetching any more."""
+    table = schema.answers.c
+    where = (table.key.in_(list(keys)), or_(table.holder.is_(None), table.lease_until <= now))
+    return set(connection.scalars(select(table.key).where(*where)))
+
+
+def dead_holders(connection: Connection) -> list[str]:
+    """Processes of this machine that hold something and are gone."""
     table, holds = schema.answers.c, schema.token_holds
     names = set(connection.scalars(select(table.holder).where(table.holder.is_not(None)).distinct()))
     names |= set(connection.scalars(select(holds.c.holder).distinct()))
-    dead = [name for name in names if name and is_dead(name)]
-    if dead:
-        connection.execute(update(schema.answers).where(table.holder.in_(dead)).values(**FREE))
-        connection.execute(holds.delete().where(holds.c.holder.in_(dead)))
-    return len(dead)
+    return [name for name in names if name and is_dead(name)]
+
+
+def free(connection: Connection, holders: Collection[str]) -> None:
+    """Return what these processes held, without waiting for their leases to end."""
+    holds = schema.token_holds
+    connection.execute(update(schema.answers).where(schema.answers.c.holder.in_(list(holders))).values(**FREE))
+    connection.execute(holds.delete().where(holds.c.holder.in_(list(holders))))

@@ -7,10 +7,9 @@ write lock held by another process, or a checkpoint's fsync, never stalls the co
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,12 +28,13 @@ from .pacing import Pacer
 from .reservations import Request, Step, pack, unpack
 from .settings import LedgerSettings
 from .store import Store
+from .watch import Watch
 
 T = TypeVar("T")
 
 FLAG_AGE_S = 0.2
 """How old this process's view of the stop flag may be where looking again is not worth a query."""
-POLL_MAX_S = 1.0
+WAIT_MAX_S = 1.0
 IMPORT_BATCH = 200
 
 
@@ -52,8 +52,8 @@ class Ledger:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._flights = Flights()
         self._gates = Flights()
-        self._ended = asyncio.Event()
-        """Set when a search or page of this process ends."""
+        self._watch = Watch(self._look, settings.poll_s)
+        self._dead_at = time.monotonic()
         self._pacers: dict[str, Pacer] = {}
         self._closing = threading.Event()
         self._heart: threading.Thread | None = None
@@ -66,8 +66,7 @@ class Ledger:
         Raises LedgerError when the database cannot be used.
         """
         ledger = cls(Store.open(url), run=run, settings=settings)
-        with ledger._store.write() as connection:
-            leases.free_dead(connection)
+        ledger._free_dead()
         return ledger
 
     def close(self) -> None:
@@ -119,7 +118,7 @@ class Ledger:
             try:
                 fetched = await fetch()
             except BaseException as error:
-                await self._give_back(request.key)
+                await self._give_back(request.key, owner)
                 if isinstance(error, SearchFault):
                     flight.failed(error)
                 raise
@@ -129,6 +128,7 @@ class Ledger:
                 lambda connection, now: reservations.settle(
                     connection, now, self.settings, self._holder, request, fetched, packed
                 ),
+                owner,
             )
             return SearchOutcome(
                 kind="answer", scope=None, payload=dict(fetched.payload), billed=int(paid), cached=False
@@ -140,9 +140,10 @@ class Ledger:
         pacer = self._pacers.get(name)
         if pacer is None:
 
-            def take(connection: Connection, now: float) -> rate.Slot:
-                self._flag = (time.monotonic(), stops.read_flag(connection, self.run))
-                return rate.take_slot(connection, now, name, self.settings.qps)
+            def take(connection: Connection, now: float) -> tuple[rate.Slot, float]:
+                moment = time.monotonic()
+                self._flag = (moment, stops.read_flag(connection, self.run))
+                return rate.take_slot(connection, now, name, self.settings.qps), moment
 
             pacer = self._pacers[name] = Pacer(lambda: self._write(take), self.settings.qps)
         await pacer.wait(self._raise_if_stopped)
@@ -185,7 +186,9 @@ class Ledger:
             keep = not (isinstance(fetched, Fetched) and fetched.doubtful)
             packed = pack(payload) if keep and pages.worth_keeping(payload, self.settings) else None
             await self._end(
-                key, lambda connection, now: pages.settle_page(connection, now, self._holder, key, packed, self.run)
+                key,
+                lambda connection, now: pages.settle_page(connection, now, self._holder, key, packed, self.run),
+                None,
             )
             return payload, False
 
@@ -282,7 +285,7 @@ class Ledger:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # locks belong to the loop they were first used in
             self._loop, self._flights, self._gates, self._pacers = loop, Flights(), Flights(), {}
-            self._ended = asyncio.Event()
+            self._watch = Watch(self._look, self.settings.poll_s)
 
     def _raise_if_stopped(self) -> None:
         flag = self.stopped()
@@ -299,26 +302,39 @@ class Ledger:
     async def _begin(self, key: str, work: Callable[[Connection, float], Step], owner: Owner | None = None) -> Step:
         """Ask until the answer is something other than ``wait``. Raises Stopped.
 
-        Of all who wait for the same budget, one asks and the others queue behind it; an end in this process wakes it.
+        Of all who wait for the same budget, one asks and the others queue behind it; see ``Watch`` for what wakes it.
         """
         step = await self._ask(key, work)
         if step.kind != "wait":
             return step
-        question = owner.question_id if owner is not None and step.scope == "question" else ""
-        gate = f"{step.scope} {question}" if step.scope else key  # only one in this process waits for an answer
+        gate = _gate(step.scope, owner) or key  # only one in this process waits for an answer as it is
         async with self._gates.turn(gate):
-            delay, since = self.settings.poll_s, time.monotonic()
-            while True:
-                self._ended.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._ended.wait(), delay)
-                delay = min(POLL_MAX_S, delay * 1.5)
-                if time.monotonic() - since > POLL_MAX_S:
-                    since = time.monotonic()
-                    await self._write(lambda connection, _now: leases.free_dead(connection))
-                step = await self._ask(key, work)
-                if step.kind != "wait":
-                    return step
+            with self._watch.sleeper(gate) as sleeper:
+                while True:
+                    sleeper.listen()
+                    step = await self._ask(key, work)
+                    if step.kind != "wait":
+                        return step
+                    await sleeper.sleep(WAIT_MAX_S)
+
+    async def _look(self, names: Collection[str]) -> Collection[str]:
+        """Which of the answers that others fetch have come; now and then, whether those others still live."""
+        looked = time.monotonic()
+        if looked - self._dead_at > WAIT_MAX_S:
+            self._dead_at = looked
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._free_dead)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._ended, names)
+
+    def _ended(self, names: Collection[str]) -> Collection[str]:
+        with self._store.read() as connection:
+            return leases.ended(connection, self._store.now(connection), names)
+
+    def _free_dead(self) -> None:
+        with self._store.read() as connection:
+            dead = leases.dead_holders(connection)
+        if dead:
+            with self._store.write() as connection:
+                leases.free(connection, dead)
 
     async def _ask(self, key: str, work: Callable[[Connection, float], Step]) -> Step:
         pending = self._threads.submit(self._transact, work)
@@ -342,17 +358,18 @@ class Ledger:
             with self._store.write() as connection:
                 leases.release(connection, key, self._holder)
 
-    async def _end(self, key: str, work: Callable[[Connection, float], None]) -> None:
+    async def _end(self, key: str, work: Callable[[Connection, float], None], owner: Owner | None) -> None:
         """Settle even if the asker is being cancelled: what was paid must be counted."""
         try:
             await asyncio.shield(asyncio.ensure_future(self._write(work)))
         finally:
             with self._mutex:
                 self._open.discard(key)
-            self._ended.set()
+            for scope in ("question", "run"):
+                self._watch.wake(_gate(scope, owner))
 
-    async def _give_back(self, key: str) -> None:
-        await self._end(key, lambda connection, _now: _release(connection, key, self._holder))
+    async def _give_back(self, key: str, owner: Owner | None = None) -> None:
+        await self._end(key, lambda connection, _now: _release(connection, key, self._holder), owner)
 
     def _beat(self) -> None:
         """Start showing signs of life, once there is something to keep alive."""
@@ -374,3 +391,10 @@ class Ledger:
 
 def _release(connection: Connection, key: str, holder: str) -> None:
     leases.release(connection, key, holder)
+
+
+def _gate(scope: str | None, owner: Owner | None) -> str:
+    """Name of the queue for a budget; empty when there is none to wait for."""
+    if scope is None or owner is None:
+        return ""
+    return f"question {owner.run} {owner.question_id}" if scope == "question" else f"run {owner.run}"

@@ -14,9 +14,10 @@ process on an overloaded machine must not wait for ever."""
 
 
 class Pacer:
-    """The turnstile in front of paid requests. ``take`` reserves a slot in the ledger and returns the wait."""
+    """The turnstile in front of paid requests. ``take`` reserves a slot in the ledger; with it comes this
+    process's monotonic time at that moment."""
 
-    def __init__(self, take: Callable[[], Awaitable[Slot]], qps: float) -> None:
+    def __init__(self, take: Callable[[], Awaitable[tuple[Slot, float]]], qps: float) -> None:
         self._take = take
         self._gate = asyncio.Lock()
         self._tolerance = tolerance_s(qps)
@@ -28,9 +29,8 @@ class Pacer:
         async with self._gate:
             for attempt in range(MAX_MISSES + 1):
                 check()
-                asked = time.monotonic()
-                slot = await self._take()
-                due = asked + slot.wait_s
+                slot, taken = await self._take()
+                due = taken + slot.wait_s
                 delay = due - time.monotonic()
                 if delay > 0:
                     await asyncio.sleep(delay)

@@ -28,7 +28,7 @@ class LedgerSettings:
     """How long a reservation outlives the last sign of life of its owner. On the same machine a dead owner is noticed
     at once; the time only matters for other machines."""
     poll_s: float = 0.1
-    """First wait for an answer that another process is fetching; grows to a second."""
+    """How often a process looks whether answers that others fetch have come: one read for all that it waits for."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> LedgerSettings:

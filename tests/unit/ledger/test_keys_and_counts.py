@@ -1,0 +1,105 @@
+"""Which searches are the same, how calls are counted, who is dead, what a slow-down leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tir_distill.ledger import normalise_query, search_key
+from tir_distill.ledger.call_counts import NO_TURN, CallMark, calls_before, turn_of
+from tir_distill.ledger.holder import is_dead, machine, new_holder, start_ticks
+from tir_distill.ledger.rate import slow_factor, tolerance_s
+
+SPELLINGS = ["Café  Foo", "cafe\u0301 foo", " CAFÉ\tFOO\n", "Ｃａｆé　ｆｏｏ"]
+"""Composed, decomposed, other case and white space, full-width: one search (fault class C 37)."""
+
+
+def test_four_spellings_are_one_search() -> None:
+    assert {normalise_query(query) for query in SPELLINGS} == {"café foo"}
+    assert len({search_key(query, "serper", {"num": 8}) for query in SPELLINGS}) == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (("a b", "serper", {}), ("b a", "serper", {})),
+        (("a", "serper", {}), ("a", "searxng", {})),
+        (("a", "serper", {"gl": "us"}), ("a", "serper", {"gl": "cn"})),
+        (('"a b"', "serper", {}), ("a b", "serper", {})),
+        (("北京", "serper", {}), ("北平", "serper", {})),
+    ],
+)
+def test_these_are_different_searches(
+    left: tuple[str, str, dict[str, str]], right: tuple[str, str, dict[str, str]]
+) -> None:
+    assert search_key(*left) != search_key(*right)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text())
+def test_normalising_is_stable(query: str) -> None:
+    once = normalise_query(query)
+    assert normalise_query(once) == once
+    assert normalise_query(f"  {query}\n") == once
+    assert once == once.strip()
+    search_key(query, "serper", {})
+
+
+def test_damaged_text_has_a_key() -> None:
+    assert search_key("a\ud800b", "serper", {}) == search_key("A?B", "serper", {})
+
+
+def mark(call_id: str, attempt: str = "a", at: float = 0.0) -> CallMark:
+    return CallMark(call_id, turn_of(call_id), attempt, at)
+
+
+def test_turn_of() -> None:
+    assert turn_of("call_12_3") == 12
+    assert turn_of("call_x") == turn_of("") == turn_of("call_1_2_3") == NO_TURN
+
+
+@pytest.mark.parametrize(
+    ("known", "call_id", "attempt", "count"),
+    [
+        ([], "call_0_0", "a", 0),
+        ([mark("call_0_0"), mark("call_0_1"), mark("call_1_0")], "call_1_1", "a", 3),
+        ([mark("call_0_0"), mark("call_1_0")], "call_1_0", "a", 1),  # itself, repeated
+        # killed in turn 1 after three calls; the new attempt repeats the turn: the old calls of turn 1 are gone
+        ([mark("call_0_0"), mark("call_1_0"), mark("call_1_1"), mark("call_1_2")], "call_1_0", "b", 1),
+        # ... and in turn 2 only what the new attempt did in turn 1 counts
+        ([mark("call_0_0"), mark("call_1_0", "b", 2.0), mark("call_1_1", "a", 1.0)], "call_2_0", "b", 2),
+        # started over from the first turn: later turns' calls are of the attempt that was given up
+        ([mark("call_0_0"), mark("call_5_0"), mark("call_6_0")], "call_0_0", "b", 0),
+        # ids of another form: every other id counts
+        ([mark("x"), mark("y")], "z", "b", 2),
+    ],
+)
+def test_calls_before(known: list[CallMark], call_id: str, attempt: str, count: int) -> None:
+    assert calls_before(known, call_id, attempt) == count
+
+
+def test_dead_and_living_holders() -> None:
+    assert not is_dead(new_holder())
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    started = start_ticks(child.pid)
+    name = f"{machine()}/{child.pid}/{started}/abcd"
+    assert not is_dead(name)
+    child.communicate(b"\n")
+    assert is_dead(name)
+    assert is_dead(f"{machine()}/{os.getpid()}/1/abcd"), "the process id was used again"
+    assert not is_dead(f"elsewhere~1~2/{child.pid}/{started}/abcd"), "nothing is known of other machines"
+    assert not is_dead("nonsense")
+
+
+def test_rate_figures() -> None:
+    assert tolerance_s(8.0) == pytest.approx(0.1)
+    assert tolerance_s(1.0) == pytest.approx(0.8)
+    assert tolerance_s(100.0) == pytest.approx(0.09)
+    assert slow_factor(4.0, since=0.0, now=0.0) == 4.0
+    assert slow_factor(4.0, since=0.0, now=30.0) == pytest.approx(2.5)
+    assert slow_factor(4.0, since=0.0, now=600.0) == pytest.approx(1.0, abs=1e-4)

@@ -1,0 +1,456 @@
+"""The ledger's promises, one by one, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger_helpers import (
+    WIDE,
+    fresh_database,
+    hits,
+    most_in_window,
+    open_ledger,
+    owner,
+    postgres_cluster,
+    sqlite_url,
+)
+from tir_distill.ledger import Caps, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url
+from tir_distill.records import Stopped, TirError
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    with postgres_cluster() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path)
+    return fresh_database(request.getfixturevalue("cluster"), "unit")
+
+
+class Provider:
+    """Counts what it is asked."""
+
+    def __init__(
+        self, ledger: Ledger, *, delay_s: float = 0.0, answer: Callable[[], Fetched] = lambda: hits("x")
+    ) -> None:
+        self.ledger, self.delay_s, self.answer = ledger, delay_s, answer
+        self.asked = 0
+
+    async def fetch(self) -> Fetched:
+        self.asked += 1
+        await asyncio.sleep(self.delay_s)
+        return self.answer()
+
+    def search(
+        self,
+        query: str,
+        call_id: str = "call_0_0",
+        caps: Caps = WIDE,
+        *,
+        attempt: str = "",
+        paid: bool = True,
+        **who: Any,
+    ) -> Awaitable[SearchOutcome]:
+        return self.ledger.search(
+            owner(**who),
+            query,
+            call_id=call_id,
+            attempt=attempt,
+            caps=caps,
+            backend="serper",
+            params={"num": 8},
+            fetch=self.fetch,
+            paid=paid,
+        )
+
+
+def run(url: str, work: Callable[[Provider], Awaitable[Any]], delay_s: float = 0.0, **settings: Any) -> Any:
+    ledger = open_ledger(url, **settings)
+
+    async def main() -> Any:
+        return await work(Provider(ledger, delay_s=delay_s))
+
+    try:
+        return asyncio.run(main())
+    finally:
+        ledger.close()
+
+
+def test_paid_once_also_while_the_first_is_under_way(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        queries = ["Foo  bar", " foo BAR", "ｆｏｏ　ｂａｒ", "foo bar"]
+        found = await asyncio.gather(*(provider.search(q, sample=n) for n, q in enumerate(queries * 5)))
+        assert provider.asked == 1
+        assert sum(outcome.billed for outcome in found) == 1
+        assert sum(outcome.cached for outcome in found) == 19
+        assert {json.dumps(outcome.payload) for outcome in found} == {json.dumps(hits("x").payload)}
+        totals = provider.ledger.run_totals("full")
+        assert (totals.searches_billed, totals.cache_hits) == (1, 19)
+
+    run(url, work, delay_s=0.1)
+
+
+def test_two_processes_pay_once(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        other = open_ledger(url)
+        second = Provider(other, delay_s=0.3)
+        found = await asyncio.gather(
+            *(p.search("q", sample=n) for n, p in enumerate([provider, second, provider, second]))
+        )
+        assert provider.asked + second.asked == 1
+        assert sum(outcome.billed for outcome in found) == 1
+        other.close()
+
+    run(url, work, delay_s=0.3)
+
+
+def test_the_cache_serves_all_runs_and_budgets_are_per_run(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        caps = Caps(per_trajectory=8, per_question=1, total=1)
+        assert (await provider.search("a", run="pilot", caps=caps)).billed == 1
+        assert (await provider.search("a", run="full", caps=caps)).cached
+        assert (await provider.search("b", "call_0_1", run="full", caps=caps)).billed == 1
+        assert provider.ledger.question_billed("pilot", "q1") == provider.ledger.question_billed("full", "q1") == 1
+
+    run(url, work)
+
+
+def test_caps_say_what_they_are(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        caps = Caps(per_trajectory=3, per_question=4, total=6)
+        kinds = [(await provider.search(f"a{n}", f"call_{n}_0", caps)).scope for n in range(4)]
+        assert kinds == [None, None, None, "trajectory"]
+        kinds = [(await provider.search(f"b{n}", f"call_{n}_0", caps, sample=1)).scope for n in range(2)]
+        assert kinds == [None, "question"]
+        assert (await provider.search("a0", "call_2_0", caps, sample=1)).cached, "a cached answer costs nothing"
+        kinds = [(await provider.search(f"c{n}", f"call_{n}_0", caps, question="q2")).scope for n in range(3)]
+        assert kinds == [None, None, "run"]
+        flag = provider.ledger.stopped()
+        assert flag is not None
+        assert (flag.reason, flag.soft) == ("budget_searches", True)
+        assert provider.asked == 6
+
+    run(url, work)
+
+
+def test_the_trajectory_cap_counts_cached_calls_too(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        caps = Caps(per_trajectory=2, per_question=9, total=None)
+        kinds = [(await provider.search("same", f"call_{n}_0", caps)).scope for n in range(3)]
+        assert kinds == [None, None, "trajectory"]
+
+    run(url, work)
+
+
+def test_a_first_burst_does_not_pass_the_cap(url: str) -> None:
+    """Fault class C 31: cap 2, four samples with three calls each in their first turn."""
+
+    async def work(provider: Provider) -> None:
+        caps = Caps(per_trajectory=8, per_question=2, total=None)
+        calls = [
+            provider.search(f"{sample} {n}", f"call_0_{n}", caps, sample=sample)
+            for sample in range(4)
+            for n in range(3)
+        ]
+        found = await asyncio.gather(*calls)
+        assert provider.asked == 2
+        assert sum(outcome.scope == "question" for outcome in found) == 10
+
+    run(url, work, delay_s=0.05)
+
+
+def test_a_failed_search_gives_its_share_to_one_who_waits(url: str) -> None:
+    """At cap 1 the second waits for the first, and is served when the first fails."""
+
+    async def work(provider: Provider) -> None:
+        caps = Caps(per_trajectory=8, per_question=1, total=1)
+
+        async def breaks() -> Fetched:
+            await asyncio.sleep(0.2)
+            raise RuntimeError("planted")
+
+        first = asyncio.ensure_future(
+            provider.ledger.search(
+                owner(), "a", call_id="call_0_0", caps=caps, backend="serper", params={}, fetch=breaks
+            )
+        )
+        await asyncio.sleep(0.05)
+        second = await provider.search("b", caps=caps, sample=1)
+        assert (second.kind, second.billed) == ("answer", 1)
+        with pytest.raises(RuntimeError, match="planted"):
+            await first
+
+    run(url, work)
+
+
+def test_a_replayed_trajectory_counts_once(url: str) -> None:
+    """Killed after three calls of which one was cached; repeated, it is told the same, and nothing is counted twice."""
+    caps = Caps(per_trajectory=3, per_question=9, total=None)
+
+    async def attempt(provider: Provider) -> list[tuple[int, bool]]:
+        await provider.search("other", sample=9)
+        queries = ["a", "other", "b"]
+        found = [await provider.search(q, f"call_{n}_0", caps, attempt="") for n, q in enumerate(queries)]
+        return [(outcome.billed, outcome.cached) for outcome in found]
+
+    first = run(url, attempt)
+    again = run(url, attempt)
+    assert first == again == [(1, False), (0, True), (1, False)]
+    ledger = open_ledger(url)
+    totals = ledger.run_totals("full")
+    assert (totals.searches_billed, totals.cache_hits, ledger.question_billed("full", "q1")) == (3, 1, 3)
+    ledger.close()
+
+
+def test_cancelled_in_any_state_leaves_nothing_behind(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        for delay in (0.0, 0.001, 0.01, 0.05):
+            task = asyncio.ensure_future(provider.search("c", caps=Caps(9, 1, None)))
+            await asyncio.sleep(delay)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        provider.delay_s = 0.0
+        found = await asyncio.wait_for(provider.search("c", caps=Caps(9, 1, None)), 10)
+        assert found.billed == 1
+
+    run(url, work, delay_s=5.0)
+
+
+def test_free_backends_count_for_the_trajectory_only(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        caps = Caps(per_trajectory=2, per_question=0, total=0)
+        found = [await provider.search(f"{n}", f"call_{n}_0", caps, paid=False) for n in range(3)]
+        assert [outcome.scope for outcome in found] == [None, None, "trajectory"]
+        assert provider.ledger.run_totals("full").searches_billed == 0
+
+    run(url, work)
+
+
+def test_an_old_answer_is_bought_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(provider: Provider) -> None:
+        await provider.search("a")
+        await asyncio.sleep(0.3)
+        assert (await provider.search("a", sample=1)).billed == 1
+        assert (await provider.search("a", sample=2)).cached
+
+    run(url, work, cache_max_age_s=0.25)
+
+
+def test_stop_is_seen_by_all_and_cleared(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        other = open_ledger(url)
+        assert other.stopped() is None
+        provider.ledger.stop("credits_exhausted", "no credits")
+        with pytest.raises(Stopped, match="credits_exhausted: no credits"):
+            await Provider(other).search("a")
+        with pytest.raises(Stopped):
+            await other.pace("serper")
+        flag = other.stopped()
+        assert flag is not None
+        assert (flag.reason, flag.soft) == ("credits_exhausted", False)
+        other.stop("operator", "later")
+        assert provider.ledger.stopped() == flag, "the first reason stands"
+        pilot = open_ledger(url, run="pilot")
+        assert pilot.stopped() is None, "other runs go on"
+        pilot.close()
+        other.clear_stop()
+        assert (await Provider(other).search("a")).billed == 1
+        other.close()
+
+    run(url, work)
+
+
+def test_a_hard_stop_replaces_a_soft_one(url: str) -> None:
+    ledger = open_ledger(url)
+    ledger.stop("budget_searches", "used up")
+    ledger.stop("bad_key", "401")
+    flag = ledger.stopped()
+    assert flag is not None
+    assert flag.reason == "bad_key"
+    ledger.close()
+
+
+def test_token_and_money_walls(url: str) -> None:
+    ledger = open_ledger(url, max_tokens_total=100, usd_per_million_tokens=2.0)
+    held = ledger.reserve_tokens("full", 60)
+    with pytest.raises(Stopped, match="budget_tokens"):
+        ledger.reserve_tokens("full", 41)
+    ledger.clear_stop()
+    ledger.settle_tokens("full", held, 50)
+    assert ledger.run_totals("full").tokens == 50
+    assert ledger.run_totals("full").usd == pytest.approx(1e-4)
+    ledger.add_tokens("full", 49)
+    with pytest.raises(Stopped, match="budget_tokens"):
+        ledger.add_tokens("full", 1)
+    assert ledger.run_totals("full").tokens == 100
+    ledger.close()
+
+
+def test_the_money_wall_holds_for_searches(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        found = await asyncio.gather(*(provider.search(f"{n}", sample=n) for n in range(8)))
+        assert provider.asked == 3
+        assert [outcome.scope for outcome in found].count("run") == 5
+        assert provider.ledger.run_totals("full").usd == pytest.approx(0.003)
+        flag = provider.ledger.stopped()
+        assert flag is not None
+        assert flag.reason == "budget_usd"
+
+    run(url, work, delay_s=0.02, max_usd_total=0.003, usd_per_search=0.001)
+
+
+def test_pages_are_kept_by_age_and_size(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        ledger, fetched = provider.ledger, 0
+
+        async def page(text: str = "hello", doubtful: bool = False) -> Fetched:
+            nonlocal fetched
+            fetched += 1
+            await asyncio.sleep(0.05)
+            return Fetched(payload={"text": text}, doubtful=doubtful)
+
+        found = await asyncio.gather(*(ledger.cached_page("http://a", max_age_s=None, fetch=page) for _ in range(9)))
+        assert fetched == 1
+        assert sorted(cached for _, cached in found) == [False] + [True] * 8
+        assert (await ledger.cached_page("http://a", max_age_s=0.0, fetch=page))[1] is False
+        for _ in range(2):
+            big = await ledger.cached_page("http://big", max_age_s=None, fetch=lambda: page("x" * 5000))
+            bad = await ledger.cached_page("http://bad", max_age_s=None, fetch=lambda: page(doubtful=True))
+            assert (big[1], bad[1]) == (False, False)
+
+        async def plain() -> dict[str, Any]:
+            return {"text": "plain"}
+
+        assert await ledger.cached_page("http://p", max_age_s=None, fetch=plain) == ({"text": "plain"}, False)
+        assert await ledger.cached_page("http://p", max_age_s=None, fetch=plain) == ({"text": "plain"}, True)
+
+    run(url, work, max_page_bytes=2000)
+
+
+def test_the_cache_goes_out_and_comes_in(url: str, tmp_path: Path) -> None:
+    path = tmp_path / "search_cache.jsonl"
+
+    async def fill(provider: Provider) -> None:
+        for n in range(5):
+            await provider.search(f"Query {n}", f"call_{n}_0", run="pilot" if n < 2 else "full")
+        await provider.search("query 0", "call_9_0", run="full")
+        await provider.ledger.cached_page("http://a", max_age_s=None, fetch=provider.fetch)
+
+    run(url, fill)
+    ledger = open_ledger(url)
+    assert ledger.export_cache(path, run="full") == 4, "what it paid for, and what it used"
+    assert ledger.export_cache(path) == 5
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["key"] for line in lines] == sorted(line["key"] for line in lines)
+    assert {line["query"] for line in lines} == {f"Query {n}" for n in range(5)}
+    assert ledger.import_cache(path) == 0
+    ledger.close()
+
+    async def use(provider: Provider) -> None:
+        assert provider.ledger.import_cache(path) == 5
+        assert (await provider.search("QUERY 3")).cached
+        assert provider.asked == 0
+
+    run(sqlite_url(tmp_path / "new"), use)
+
+
+def test_a_wrong_line_of_a_cache_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"query": 3}\n')
+    ledger = open_ledger(sqlite_url(tmp_path))
+    with pytest.raises(TirError, match=r"c\.jsonl:1: field 'query' must be str, found 3"):
+        ledger.import_cache(path)
+    ledger.close()
+
+
+def test_slots_are_spaced_and_slow_down_after_429(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        loop, times = asyncio.get_running_loop(), []
+
+        async def one() -> None:
+            await provider.ledger.pace("serper")
+            times.append(loop.time())
+
+        await asyncio.gather(*(one() for _ in range(11)))
+        assert most_in_window(times, 0.2) <= 5
+        assert times[-1] - times[0] >= 0.4
+        assert times[-1] - times[0] < 3.0
+        for _ in range(5):
+            await provider.ledger.slow_down("serper", 0.5)  # five at once are one sign
+        start = loop.time()
+        times.clear()
+        await asyncio.gather(*(one() for _ in range(3)))
+        assert times[0] - start >= 0.4
+        assert 0.06 <= times[2] - times[0] < 0.8, "half the rate, not a thirty-second of it"
+
+    run(url, work, qps=20.0)
+
+
+def test_the_event_loop_runs_on_while_the_database_is_locked(tmp_path: Path) -> None:
+    """Transactions wait in the ledger's thread, not in the loop."""
+    url = sqlite_url(tmp_path)
+
+    async def work(provider: Provider) -> None:
+        locked, release = threading.Event(), threading.Event()
+
+        def lock() -> None:
+            with provider.ledger._store.write():
+                locked.set()
+                release.wait(10)
+
+        thread = threading.Thread(target=lock)
+        thread.start()
+        assert locked.wait(10)
+        task = asyncio.ensure_future(provider.search("a"))
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+        assert not task.done()
+        release.set()
+        assert (await task).billed == 1
+        thread.join()
+
+    run(url, work)
+
+
+@pytest.mark.parametrize("wrong", ["mysql://x/y", "not a url", "sqlite:////proc/nowhere/l.sqlite"])
+def test_unusable_urls_are_said_plainly(wrong: str) -> None:
+    with pytest.raises((LedgerError, OSError)):
+        open_ledger(wrong)
+
+
+def test_another_schema_version_is_refused(tmp_path: Path) -> None:
+    from sqlalchemy import text
+
+    url = sqlite_url(tmp_path)
+    ledger = open_ledger(url)
+    with ledger._store.write() as connection:
+        connection.execute(text("UPDATE about SET version = 99"))
+    ledger.close()
+    with pytest.raises(LedgerError, match="schema version 99"):
+        open_ledger(url)
+
+
+def test_settings_come_from_the_configuration() -> None:
+    from tir_distill.config import load
+
+    config = load()
+    assert LedgerSettings.from_config(config) == replace(
+        LedgerSettings(), usd_per_search=0.001, cache_max_age_s=90 * 86_400.0
+    )
+    assert ledger_url(config, Path("/x")) == "sqlite:////x/results/state/ledger.sqlite"
+    assert Caps.from_config(config, "image_search") == Caps(8, 24, None)
+    assert Caps.from_config(config, "text_search") == Caps(20, 50, None)
+    assert ledger_url({**config, "ledger": {"url": "postgresql+psycopg://h/d"}}) == "postgresql+psycopg://h/d"
