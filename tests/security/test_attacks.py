@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from ordinary_user import NOT_POSSIBLE
 from sandbox_attacks import ATTACKS
 

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 from normal_cells import CELLS
-
 from tir_distill.sandbox import Sandbox, SandboxSettings
 
 TESTS = Path(__file__).resolve().parents[1]
