@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,6 +14,9 @@ pytestmark = [pytest.mark.workflow, pytest.mark.hub, pytest.mark.slow]
 
 MIRROR = os.environ.get("TIR_HUB_MIRROR", "")
 BUCKETS = ("fvqa_train", "evobrowsecomp", "livevqa_news_l1", "livevqa_news_l2", "chartqa_human", "tabmwp_numeric")
+
+DECONTAMINATED = "results/hub_sample/data/decontaminated"
+GAIA = "gaia-benchmark/GAIA/2023/validation/metadata.parquet"
 
 DROPS = {
     ("fvqa_train_1", "phash", "fvqa_test", "fvqa_test_0"),
@@ -32,13 +34,13 @@ DROPS = {
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Clone:
     if not Path(MIRROR, "planted_overlaps.json").is_file():
         pytest.skip("TIR_HUB_MIRROR names no mirror folder with planted overlaps; real rows are not in the repository")
     clone = Clone(copy_project(tmp_path_factory.mktemp("hub")), {"TIR_HUB_MIRROR": MIRROR})
     done = clone.snakemake("--configfile", "config/hub_sample.yaml")
     assert done.returncode == 0, done.stdout[-6000:]
-    yield clone
+    return clone
 
 
 def test_audited_rows_from_every_source(hub: Clone) -> None:
@@ -69,13 +71,13 @@ def test_no_text_of_a_gated_or_encrypted_set_is_on_disk(hub: Clone) -> None:
     questions = pq.read_table(Path(MIRROR, "gaia-benchmark/GAIA/2023/validation/metadata.parquet"))[
         "Question"
     ].to_pylist()
+    results = hub.root / "results"
     outside = [
-        path for path in (hub.root / "results").rglob("*")
-        if path.is_file() and "sources" not in path.relative_to(hub.root).parts
-    ]  # fmt: skip
+        path for path in results.rglob("*") if path.is_file() and "sources" not in path.relative_to(results).parts
+    ]
     planted = {"g0"}  # a training question was planted to equal this one: its text is lawfully in the training files
-    ids = pq.read_table(Path(MIRROR, "gaia-benchmark/GAIA/2023/validation/metadata.parquet"))["task_id"].to_pylist()
-    secret = [text.encode() for text, name in zip(questions, ids, strict=True) if name not in planted]
+    rows = zip(gated["Question"].to_pylist(), gated["task_id"].to_pylist(), strict=True)
+    secret = [text.encode() for text, name in rows if name not in planted]
     assert secret
     for path in outside:
         data = path.read_bytes()
