@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..records.errors import BadRow
+from .fields import writable
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """A larger picture file is refused unread: no source holds one, and memory must not depend on a row."""
@@ -21,7 +22,11 @@ _SHORTEST_BASE64 = 64
 
 
 def inside(root: Path, relative: str) -> Path:
-    """The file ``relative`` under ``root``. Raises BadRow ``path_outside_source`` when it points elsewhere."""
+    """The file ``relative`` under ``root``.
+
+    Raises BadRow: ``path_outside_source`` when it points elsewhere, ``undecodable_text`` when it is no file name.
+    """
+    writable(relative, "path")
     parts = PurePosixPath(relative.replace("\\", "/")).parts
     if not parts or parts[0] == "/" or ".." in parts or "\0" in relative or re.match(r"[A-Za-z]:", relative):
         raise BadRow("path_outside_source", f"picture path {relative!r} leaves the source folder")
@@ -29,6 +34,14 @@ def inside(root: Path, relative: str) -> Path:
     if not path.resolve().is_relative_to(root.resolve()):
         raise BadRow("path_outside_source", f"picture path {relative!r} leaves the source folder")
     return path
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; False also for names that no file system takes."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def read_picture_file(root: Path, relative: str) -> bytes:

@@ -101,6 +101,8 @@ def test_fvqa_takes_pictures_in_any_container(images: Any, tmp_path: Path) -> No
         ({"images": ["/etc/passwd"]}, "path_outside_source"),
         ({"images": ["C:\\\\x.png"]}, "path_outside_source"),
         ({"images": [7]}, "picture_unknown_container"),
+        ({"images": ["half \ud83c.png"]}, "undecodable_text"),
+        ({"images": ["x" * 300 + ".png"]}, "picture_missing"),
         ({"reward_model": None}, "missing_reward_model"),
         ({"reward_model": {"ground_truth": " "}}, "missing_ground_truth"),
         ({"reward_model": {"ground_truth": "x", "candidate_answers": "['a', 'b"}}, "unreadable_list"),
@@ -462,7 +464,8 @@ def test_mmbrowsecomp(tmp_path: Path) -> None:
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(allow_nan=True) | st.text(max_size=8)
 SCALARS |= st.sampled_from(
-    ["A", "['a' 'b']", "[", "0_1_l2_0", "human", "image.png", "../x", "\ud83c", "AAAA", "http://[", "data:a/b;base64,x"]
+    ["A", "['a' 'b']", "[", "0_1_l2_0", "human", "image.png", "../x", "\ud83c", "AAAA", "http://[", "data:a/b;base64,x",
+     "x" * 300 + ".png", "http://h/" + "y" * 300 + ".png", "\ud83c/a.png", "nul\0.png"]
 ) | st.sampled_from([PNG, b"", b"\xff"])  # fmt: skip
 VALUES = st.recursive(
     SCALARS,
@@ -481,7 +484,7 @@ NAMES = sorted(
 
 @pytest.mark.parametrize("name", [*QUESTION_READERS, *EVALUATION_READERS])
 @given(row=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=10))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_row_of_any_shape_is_read_or_is_a_bad_row(name: str, row: dict[str, Any], tmp_path_factory: Any) -> None:
     folder = tmp_path_factory.getbasetemp() / f"any-{name}"
     folder.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from ..candidate import EvaluationItem
 from ..fields import Row, decrypted, first, optional_text, text
 from ..keystream import decrypt_canary
-from ..picture_bytes import read_picture_file
+from ..picture_bytes import is_file, read_picture_file
 from .base import BadRow, EvaluationReader
 from .fvqa import gather
 
@@ -79,10 +79,10 @@ class Gaia(EvaluationReader):
     def _find(self, place: str) -> str:
         """The attachment's path in the source, by its whole path or beside the table."""
         name = PurePosixPath(place).name
-        if (self.folder / name).exists() or ".." in place or place.startswith("/"):
+        if is_file(self.folder / name) or ".." in place or place.startswith("/"):
             return name
         beside = [path.parent / name for path in self.files()]
-        return next((p.relative_to(self.folder).as_posix() for p in beside if p.exists()), place)
+        return next((p.relative_to(self.folder).as_posix() for p in beside if is_file(p)), place)
 
 
 class MmBrowseComp(EvaluationReader):
@@ -119,6 +119,6 @@ class MmBrowseComp(EvaluationReader):
         except ValueError:
             raise BadRow("picture_missing", "an image entry is no URL") from None
         for folder in ("MMBC_images", ""):
-            if name and (self.folder / folder / name).is_file():
+            if name and is_file(self.folder / folder / name):
                 return read_picture_file(self.folder, f"{folder}/{name}" if folder else name)
         raise BadRow("picture_missing", f"{name!r} was not fetched")
