@@ -24,6 +24,8 @@ from .base import answer
 
 SNIPPET_CHARS = 240
 TITLE_WEIGHT = 4.0
+INDEXED_CHARS = 3
+"""Shorter words cannot be looked up among trigrams."""
 _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
@@ -87,7 +89,8 @@ class CorpusBackend:
         if not words:
             return []
         with contextlib.closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as connection:
-            rows = self._ranked(connection, words) or self._containing(connection, words)
+            indexed = any(len(word) >= INDEXED_CHARS for word in words)
+            rows = self._ranked(connection, words) if indexed else self._containing(connection, words)
         return [SearchResult.of(title, url, around(body, words), date) for url, title, body, date in rows]
 
     def _ranked(self, connection: sqlite3.Connection, words: list[str]) -> list[Any]:
@@ -100,7 +103,7 @@ class CorpusBackend:
 
     def _containing(self, connection: sqlite3.Connection, words: list[str]) -> list[Any]:
         """Words shorter than a trigram are in no index."""
-        where = " OR ".join("instr(title || ' ' || body, ?) > 0" for _ in words)
+        where = " OR ".join("instr(lower(title || ' ' || body), lower(?)) > 0" for _ in words)
         return connection.execute(
             f"SELECT url, title, body, date FROM docs WHERE {where} ORDER BY rowid LIMIT ?",
             (*words, self._settings.results),

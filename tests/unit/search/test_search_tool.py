@@ -1,0 +1,304 @@
+"""The search tool, its backends, and the text that the model reads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from ledger_helpers import WIDE, mock_serper, open_ledger, owner, serper_tool, sqlite_url
+from tir_distill.ledger import Caps, Fetched
+from tir_distill.records import ToolCall, ToolResult, UsageError
+from tir_distill.tools.backends import QueryRefused, TryAgain, backend_from_env
+from tir_distill.tools.backends.corpus import CorpusBackend, around, build_corpus, terms
+from tir_distill.tools.backends.http import retry_after_s
+from tir_distill.tools.backends.searxng import SearxngBackend
+from tir_distill.tools.backends.serper import SerperBackend
+from tir_distill.tools.search import SearchTool, read_query
+from tir_distill.tools.search_results import SearchResult, distinct, render
+from tir_distill.tools.search_settings import SearchSettings
+
+BLOCKED = tuple(re.compile(item, re.IGNORECASE) for item in (r"huggingface\.co/datasets", r"github\.com/.*\.jsonl"))
+
+
+def call(arguments: str, call_id: str = "call_0_0", malformed: str | None = None) -> ToolCall:
+    return ToolCall(id=call_id, name="search", arguments=arguments, malformed=malformed)
+
+
+class Fixed:
+    """A backend with one answer."""
+
+    name = "fixed"
+    paid = True
+
+    def __init__(self, *results: SearchResult, error: Exception | None = None) -> None:
+        self.results, self.error = results, error
+        self.asked: list[str] = []
+
+    def params(self) -> Mapping[str, Any]:
+        return {}
+
+    async def ask(self, query: str) -> Fetched:
+        self.asked.append(query)
+        if self.error:
+            raise self.error
+        return Fetched(payload={"results": [item.to_dict() for item in self.results]})
+
+    async def close(self) -> None:
+        pass
+
+
+def run(tmp_path: Path, backend: Any, *calls: ToolCall, caps: Caps = WIDE, **options: Any) -> list[ToolResult]:
+    async def main() -> list[ToolResult]:
+        ledger = open_ledger(sqlite_url(tmp_path))
+        settings = SearchSettings(caps={"image_search": caps, "text_search": caps}, first_wait_s=0.01, **options)
+        tool = SearchTool(ledger, settings, backend)
+        found = [await tool.call(owner(), item) for item in calls]
+        await tool.close()
+        ledger.close()
+        return found
+
+    return asyncio.run(main())
+
+
+def test_the_text_of_results() -> None:
+    results = [
+        SearchResult("Mumbai", "https://a.org", "A city.", "2024-01-02"),
+        SearchResult("Delhi", "https://b.org", "Another."),
+        SearchResult("Pune", "https://c.org", ""),
+    ]
+    assert render(results) == (
+        "1. Mumbai\nURL: https://a.org\nDate: 2024-01-02\nA city.\n\n"
+        "2. Delhi\nURL: https://b.org\nAnother.\n\n"
+        "3. Pune\nURL: https://c.org"
+    )
+    assert render([]) == "No results."
+
+
+def test_results_are_single_lines_with_distinct_urls() -> None:
+    found = [
+        SearchResult.of(" A\nb ", "https://a ", "x\u2028y", None),
+        SearchResult.of(None, "https://t", 3),
+        SearchResult.of("no url", "", ""),
+        SearchResult.of("again", "https://a", ""),
+    ]
+    assert distinct(found, 9) == [SearchResult("A b", "https://a", "x y"), SearchResult("https://t", "https://t", "")]
+    assert len(distinct(found, 1)) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{}""', '""', "null", "[]", '{"query": "a', "{}", '{"query": ""}', '{"query": 3}', '{"query": " "}']
+)
+def test_wrong_arguments_are_told_and_cost_nothing(tmp_path: Path, arguments: str) -> None:
+    backend = Fixed()
+    (result,) = run(tmp_path, backend, call(arguments))
+    assert result.status == "model_error"
+    assert '"query"' in result.content
+    assert backend.asked == []
+
+
+def test_a_malformed_call_is_told_why() -> None:
+    assert read_query(call("x", malformed="bad_json"))[0] is None
+    assert "bad_json" in read_query(call("x", malformed="bad_json"))[1]
+    assert read_query(call('{"query": " A "}')) == (" A ", "")
+
+
+def test_meta_and_the_query_as_written(tmp_path: Path) -> None:
+    backend = Fixed(SearchResult("T", "https://a.org", "s"))
+    first, second = run(tmp_path, backend, call('{"query": " Foo  BAR"}'), call('{"query": "foo bar"}', "call_1_0"))
+    assert first.meta == {"query": " Foo  BAR", "billed": 1, "cached": False, "urls": ["https://a.org"], "blocked": 0}
+    assert second.meta == {"query": "foo bar", "billed": 0, "cached": True, "urls": ["https://a.org"], "blocked": 0}
+    assert backend.asked == [" Foo  BAR"]
+
+
+def test_blocked_sources_are_taken_out_and_counted(tmp_path: Path) -> None:
+    backend = Fixed(
+        SearchResult("leak", "https://huggingface.co/datasets/x", "s"),
+        SearchResult("leak", "https://github.com/a/b%2Ejsonl", "s"),
+        SearchResult("good", "https://huggingface.co/blog", "s"),
+    )
+    (hidden,) = run(tmp_path, backend, call('{"query": "q"}'), blocked_urls=BLOCKED)
+    assert hidden.content == "1. good\nURL: https://huggingface.co/blog\ns"
+    assert (hidden.meta["blocked"], hidden.meta["urls"]) == (2, ["https://huggingface.co/blog"])
+    (shown,) = run(tmp_path, backend, call('{"query": "q"}', "call_1_0"), blocked_urls=BLOCKED, show_blocked=True)
+    assert (shown.meta["blocked"], len(shown.meta["urls"])) == (0, 3)
+    assert shown.meta["cached"], "a changed list needs no new search"
+
+
+def test_only_blocked_results_are_no_results(tmp_path: Path) -> None:
+    backend = Fixed(SearchResult("leak", "https://huggingface.co/datasets/x", "s"))
+    (result,) = run(tmp_path, backend, call('{"query": "q"}'), blocked_urls=BLOCKED)
+    assert result.content == "No results."
+
+
+def test_a_cap_is_told_plainly(tmp_path: Path) -> None:
+    caps = Caps(per_trajectory=1, per_question=9, total=None)
+    _, result = run(tmp_path, Fixed(), call('{"query": "a"}'), call('{"query": "b"}', "call_1_0"), caps=caps)
+    assert result.status == "ok"
+    assert result.content == "Search budget used up: this search was not run."
+    assert result.meta["cap"] == "trajectory"
+
+
+def test_a_refused_query_is_the_models_mistake(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, Fixed(error=QueryRefused("pattern not allowed")), call('{"query": "a"}'))
+    assert result.status == "model_error"
+
+
+def test_serper_is_asked_as_it_wants(tmp_path: Path) -> None:
+    with mock_serper() as serper:
+
+        async def main() -> None:
+            ledger = open_ledger(sqlite_url(tmp_path))
+            tool = serper_tool(ledger, serper.url, key="k-000001", results=5, region={"gl": "cn", "hl": "zh"})
+            await tool.call(owner(), call('{"query": "北京"}'))
+            await tool.close()
+            ledger.close()
+
+        asyncio.run(main())
+        assert serper.bodies == [{"q": "北京", "num": 5, "gl": "cn", "hl": "zh"}]
+        assert serper.keys == {"k-000001"}
+
+
+def ask(backend: Any, query: str = "q") -> Fetched:
+    async def main() -> Fetched:
+        try:
+            found: Fetched = await backend.ask(query)
+            return found
+        finally:
+            await backend.close()
+
+    return asyncio.run(main())
+
+
+def test_serper_results_are_normalised(httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/search").respond_with_json(
+        {
+            "answerBox": {"title": "Capital", "link": "https://w.org", "answer": "Paris"},
+            "organic": [
+                {"title": "A", "link": "https://a.org", "snippet": "one\n two", "date": "3 days ago", "position": 1},
+                {"title": "no link"},
+                "nonsense",
+                {"title": "A again", "link": "https://a.org"},
+            ],
+            "credits": 2,
+        }
+    )
+    found = ask(SerperBackend(SearchSettings(), url=httpserver.url_for("/search"), key="k"))
+    assert found.payload == {
+        "results": [
+            {"title": "Capital", "url": "https://w.org", "snippet": "Paris"},
+            {"title": "A", "url": "https://a.org", "snippet": "one two", "date": "3 days ago"},
+        ]
+    }
+    assert (found.credits, found.doubtful) == (2.0, False)
+
+
+def test_searxng(httpserver: HTTPServer) -> None:
+    httpserver.expect_request(
+        "/search", query_string={"q": "q", "format": "json", "language": "zh", "categories": "news"}
+    ).respond_with_json(
+        {"results": [{"title": "A", "url": "https://a.org", "content": "text", "publishedDate": "2024-05-01"}]}
+    )
+    settings = SearchSettings(region={"hl": "zh", "categories": "news"})
+    found = ask(SearxngBackend(settings, url=httpserver.url_for("/")))
+    assert found.payload["results"] == [{"title": "A", "url": "https://a.org", "snippet": "text", "date": "2024-05-01"}]
+    assert not SearxngBackend.paid
+
+
+def test_an_unreachable_provider_may_be_tried_again() -> None:
+    with pytest.raises(TryAgain, match="connection"):
+        ask(SerperBackend(SearchSettings(timeout_s=2.0), url="http://127.0.0.1:9/search", key="k"))
+
+
+def test_retry_after_in_both_forms() -> None:
+    now = datetime(2026, 10, 14, 12, 0, 0, tzinfo=UTC)
+    assert retry_after_s("3", now) == 3.0
+    assert retry_after_s("0.3", now) == 0.3
+    assert retry_after_s("Wed, 14 Oct 2026 12:00:07 GMT", now) == 7.0
+    assert retry_after_s("Wed, 14 Oct 2026 11:00:00 GMT", now) == 0.0
+    assert retry_after_s("soon", now) is None
+    assert retry_after_s(None) is None
+
+
+# ---- the local corpus -----------------------------------------------------------------------------------------------
+
+DOCS = [
+    ("https://x.org/1", "Taj Mahal", "A white marble tomb in Agra, built by Shah Jahan.", "2020-01-01"),
+    ("https://x.org/2", "Gateway of India", "An arch in Mumbai, seen from the Taj Mahal Palace hotel.", None),
+    ("https://x.org/3", "长城", "长城位于中国北部,绵延万里。", None),
+    ("https://x.org/4", "C", "Go is a board game.", None),
+]
+
+
+def corpus(tmp_path: Path, **options: Any) -> CorpusBackend:
+    path = tmp_path / "corpus.sqlite"
+    assert build_corpus(path, DOCS) == 4
+    return CorpusBackend(SearchSettings(**options), path=path)
+
+
+@pytest.mark.parametrize(
+    ("query", "urls"),
+    [
+        ("taj mahal", ["https://x.org/1", "https://x.org/2"]),
+        ("MUMBAI arch", ["https://x.org/2"]),
+        ("长城位于哪里", ["https://x.org/3"]),
+        ("Go", ["https://x.org/4"]),
+        ('quo"te OR NEAR(', []),
+        ("!!!", []),
+        ("zebra", []),
+    ],
+)
+def test_the_corpus_finds(tmp_path: Path, query: str, urls: list[str]) -> None:
+    found = ask(corpus(tmp_path), query)
+    assert [row["url"] for row in found.payload["results"]] == urls
+
+
+def test_the_corpus_file_is_part_of_the_key(tmp_path: Path) -> None:
+    backend = corpus(tmp_path)
+    before = backend.params()
+    build_corpus(tmp_path / "corpus.sqlite", [*DOCS, ("u", "t", "b" * 9000, None)])
+    assert backend.params() != before
+    assert not CorpusBackend.paid
+
+
+def test_terms_and_snippets() -> None:
+    assert terms("Who built 长城位于? Who") == ["Who", "built", "长城位", "城位于"]
+    body = "x " * 200 + "needle " + "y " * 200
+    assert "needle" in around(body, ["NEEDLE"])
+    assert around("short", ["q"]) == "short"
+    assert around(None, ["q"]) == ""
+
+
+def test_backends_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SERPER_API_KEY", "SERPER_URL", "SEARXNG_URL", "SEARCH_CORPUS"):
+        monkeypatch.delenv(name, raising=False)
+    for backend, variable in (("serper", "SERPER_API_KEY"), ("searxng", "SEARXNG_URL"), ("corpus", "SEARCH_CORPUS")):
+        with pytest.raises(UsageError, match=variable):
+            backend_from_env(SearchSettings(backend=backend))
+    monkeypatch.setenv("SEARCH_CORPUS", str(tmp_path / "none"))
+    with pytest.raises(UsageError, match="no such corpus"):
+        backend_from_env(SearchSettings(backend="corpus"))
+    monkeypatch.setenv("SERPER_API_KEY", "secret-key-1")
+    backend = backend_from_env(SearchSettings())
+    assert "secret-key-1" not in repr(backend)
+    with pytest.raises(UsageError, match="expected serper"):
+        backend_from_env(SearchSettings(backend="bing"))
+
+
+def test_settings_come_from_the_configuration() -> None:
+    from tir_distill.config import load
+
+    settings = SearchSettings.from_config(load())
+    assert (settings.backend, settings.results, settings.show_blocked) == ("serper", 8, False)
+    assert settings.caps["text_search"].per_trajectory == 20
+    assert settings.caps["image_reasoning"] == settings.caps["image_search"] == Caps(8, 24, None)
+    assert settings.is_blocked("https://www.scribd.com/x")
+    assert not settings.is_blocked("https://huggingface.co/blog")
+    assert json.dumps(settings.region) == "{}"
