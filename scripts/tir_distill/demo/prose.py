@@ -210,14 +210,14 @@ class Voice:
         return _KINDS[self.lang].get(kind) or _KINDS["en"][kind]
 
     def visible(self, kind: str, **slots: str) -> str:
-        """A short visible sentence, or nothing, as models often do before a call."""
+        """A short visible sentence, or nothing, as models often do before a call.
+
+        Sentences take turns: the same one in two turns in a row is what F7 drops.
+        """
         if kind in ("search", "open", "measure") and self._rng.random() < 0.5:
             return ""
         bank = _VISIBLE[self.lang].get(kind) or _VISIBLE["en"][kind]
-        return self._rng.choice(bank).format(**{"label": "", "value": "", **slots})
-
-    def chance(self, probability: float) -> bool:
-        return self._rng.random() < probability
+        return bank[self._turn % len(bank)].format(**{"label": "", "value": "", **slots})
 
     def essay(self, subject: str, chars: int) -> str:
         """Far too much thinking: numbered considerations until ``chars`` is reached."""

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,8 @@ def test_thinking_is_long_and_never_the_same(talks: dict[str, list[Talk]]) -> No
             seen.update(talk.thinking)
             assert min(map(len, talk.thinking)) >= 230
             assert sum(map(len, talk.thinking)) >= 1000
+            visible = [message["content"] or "" for message in talk.messages]
+            assert all(a != b for a, b in pairwise(visible) if a or b)  # F7 compares what is visible
 
 
 def test_usage_and_finish_reasons_are_those_of_a_server(talks: dict[str, list[Talk]]) -> None:
