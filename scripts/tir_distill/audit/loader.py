@@ -2,7 +2,8 @@
 
 The whole file goes through ``datasets`` and through pyarrow's own streaming reader. Shuffled thirds, which stand for
 the subsets and mixes that people make, go through both as skeletons: every string is shortened and the blocks with
-it, so that the same rows share a block as in the real file, at a fraction of the cost.
+it, so that the same rows share a block as in the real file, at a fraction of the cost. Each starts with a complete row
+if it holds one, as every file that this project writes: no column can show its type without.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def check_loader(path: Path) -> list[Finding]:
 
 def _write_parts(path: Path, folder: Path) -> list[tuple[Path, int]]:
     """Rows dealt to parts by a hash of their line number, each part in the order of another hash."""
-    places: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
+    places: list[list[tuple[int, int, bool]]] = [[] for _ in range(PARTS)]
     spare = folder / "skeletons"
     with path.open("rb") as source, spare.open("wb") as out:
         number = 0
@@ -59,21 +60,32 @@ def _write_parts(path: Path, folder: Path) -> list[tuple[Path, int]]:
                 continue
             number += 1
             key = stable_int(0, "loader", str(number))
-            places[key % PARTS].append((key, out.tell()))
             try:
-                out.write(orjson.dumps(_shortened(orjson.loads(line))) + b"\n")
+                row = orjson.loads(line)
+                data, complete = orjson.dumps(_shortened(row)) + b"\n", isinstance(row, dict) and _is_complete(row)
             except orjson.JSONDecodeError:
-                out.write(line if line.endswith(b"\n") else line + b"\n")
+                data, complete = line if line.endswith(b"\n") else line + b"\n", False
+            places[key % PARTS].append((key, out.tell(), complete))
+            out.write(data)
     parts = []
     with spare.open("rb") as source:
         for index, wanted in enumerate(places):
             part = folder / f"part{index}.jsonl"
             with part.open("wb") as out:
-                for _, offset in sorted(wanted):
+                order = sorted(wanted)
+                first = next((entry for entry in order if entry[2]), None)
+                for _, offset, _ in order if first is None else [first, *(e for e in order if e is not first)]:
                     source.seek(offset)
                     out.write(source.readline())
             parts.append((part, len(wanted)))
     return parts
+
+
+def _is_complete(row: dict[str, Any]) -> bool:
+    """``export.is_complete``, for rows of any shape."""
+    messages = row.get("messages")
+    calls = isinstance(messages, list) and any(isinstance(m, dict) and m.get("tool_calls") for m in messages)
+    return bool(row.get("images")) and calls
 
 
 def _shortened(value: Any) -> Any:
