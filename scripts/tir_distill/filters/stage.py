@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from ..records import BadRow, Progress, TirError, Trajectory, atomic_writer, dumps, read_jsonl
+from ..records import BadRow, Progress, TirError, Trajectory, UsageError, atomic_writer, dumps, read_jsonl
 from .evaluate import evaluate
 from .report import Fail, FilterReport
 from .settings import FilterSettings
@@ -70,8 +70,11 @@ def filter_file(
 ) -> FilterCounts:
     """Filter one shard. ``target`` appears whole or not at all; the same input gives the same bytes.
 
-    ``limit``: only the first samples, for a trial. Raises TirError when a line is no trajectory.
+    ``limit``: only the first samples, for a trial. Raises TirError when a line is no trajectory, and UsageError when
+    ``evaluation_text`` is asked for without fingerprints: it would pass everything in silence.
     """
+    if "evaluation_text" in settings.extra and settings.evaluation is None:
+        raise UsageError("filters.extra: evaluation_text needs the fingerprints of the evaluation sets")
     samples = accepted = repaired = 0
     dropped: Counter[str] = Counter()
     with atomic_writer(target) as handle:

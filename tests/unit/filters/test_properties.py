@@ -141,7 +141,7 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
     )
 
 
-relaxed = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @relaxed

@@ -9,7 +9,7 @@ import pytest
 
 from filters_helpers import Script, default_settings, good, make_question
 from tir_distill.filters import StatsBuilder, evaluate, filter_file, filter_reports, read_trajectories
-from tir_distill.records import TirError, TokenCounts, Trajectory, Verdict, dumps, write_jsonl
+from tir_distill.records import TirError, TokenCounts, Trajectory, UsageError, Verdict, dumps, write_jsonl
 
 SETTINGS = default_settings()
 WRONG = Verdict(correct=False, path="judge", judge_model="gpt-4o")
@@ -95,6 +95,12 @@ def test_bad_line_is_named_and_leaves_no_output(tmp_path: Path, line: bytes) -> 
     with pytest.raises(TirError, match="2"):
         filter_file(source, tmp_path / "out.jsonl", SETTINGS)
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_evaluation_text_without_fingerprints_is_refused(tmp_path: Path) -> None:
+    source = shard(tmp_path / "raw.jsonl", [good()])
+    with pytest.raises(UsageError, match="evaluation_text"):
+        filter_file(source, tmp_path / "out.jsonl", default_settings(extra=["evaluation_text"]))
 
 
 def test_line_separators_inside_text_are_text(tmp_path: Path) -> None:

@@ -70,14 +70,3 @@ def test_bad_usage_and_bad_rows(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "row 1" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_filter_shard_command(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "raw.jsonl", [good().to_dict()])
-    (tmp_path / "c.yaml").write_text("max_length: 2999\n")
-    config = ("--config", tmp_path / "c.yaml")
-    done = run("filter_shard.py", *config, "--trajectories", tmp_path / "raw.jsonl", "--out", tmp_path / "out.jsonl")
-    assert done.returncode == 0, done.stderr
-    [sample] = read_trajectories(tmp_path / "out.jsonl")
-    assert sample.filter_fails == ("F11",)
-    assert "F11 1" in done.stderr
