@@ -67,6 +67,8 @@ def decode(data: bytes, declared: str) -> str:
             found.append(match.group(1))
     known = (known_charset(item.decode("ascii", "replace")) for item in found)
     names = [name for name in known if name is not None]
+    if _is_utf8(data):
+        return data.decode("utf-8", "replace")
     for candidate in [*names, "utf-8"]:
         text = data.decode(candidate, "replace")
         # a character cut in two at the end must not decide
@@ -77,6 +79,17 @@ def decode(data: bytes, declared: str) -> str:
     best = from_bytes(data[:65536]).best()
     guess = known_charset(best.encoding) if best is not None else None
     return data.decode(guess or (names[0] if names else "utf-8"), "replace")
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Sound UTF-8 with several characters beyond ASCII: hardly ever chance, whatever the server declares."""
+    try:
+        text = data[: len(data) - 4].decode("utf-8") if len(data) > 8 else ""
+    except UnicodeDecodeError as error:
+        if error.start < len(data) - 8:
+            return False
+        text = data[: error.start].decode("utf-8")
+    return len(data) - len(text) - 4 >= 8
 
 
 def known_charset(name: str) -> str | None:

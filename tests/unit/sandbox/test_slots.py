@@ -1,0 +1,64 @@
+"""Slots: never more holders than the count, in order, and freed when a process dies."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import time
+from pathlib import Path
+
+from tir_distill.sandbox.slots import Slots
+
+
+def test_never_more_than_the_count_and_first_come_first_served(tmp_path: Path) -> None:
+    async def main() -> tuple[int, list[int]]:
+        slots = Slots(tmp_path, "s", 3)
+        holding = most = 0
+        order: list[int] = []
+
+        async def one(number: int) -> None:
+            nonlocal holding, most
+            slot = await slots.take()
+            order.append(number)
+            holding += 1
+            most = max(most, holding)
+            await asyncio.sleep(0.002)
+            holding -= 1
+            slots.give_back(slot)
+
+        await asyncio.gather(*(one(number) for number in range(40)))
+        return most, order
+
+    most, order = asyncio.run(main())
+    assert most == 3
+    assert order == list(range(40))
+
+
+def hold(folder: Path, ready: object) -> None:
+    async def main() -> None:
+        await Slots(folder, "s", 1).take()
+        ready.set()  # type: ignore[attr-defined]
+        await asyncio.sleep(60)
+
+    asyncio.run(main())
+
+
+def test_two_processes_share_and_death_frees(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    process = context.Process(target=hold, args=(tmp_path, ready))
+    process.start()
+    assert ready.wait(30)
+
+    async def main() -> float:
+        slots = Slots(tmp_path, "s", 1)
+        waiting = asyncio.create_task(slots.take())
+        await asyncio.sleep(0.2)
+        assert not waiting.done()
+        process.kill()
+        started = time.monotonic()
+        await asyncio.wait_for(waiting, 10)
+        return time.monotonic() - started
+
+    assert asyncio.run(main()) < 10
+    process.join()

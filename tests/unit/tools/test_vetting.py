@@ -1,0 +1,78 @@
+"""Which addresses are public, by hand-made lists (IANA special-purpose registries)."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+
+from tir_distill.tools.fetching import OpenFailed, tidy
+from tir_distill.tools.vetting import BlockList, is_public
+
+PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "2001:4860:4860::8888", "185.199.108.153"]
+PRIVATE = [
+    *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1"),
+    *("169.254.169.254", "100.64.0.1", "100.127.255.255", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.19.255.255"),
+    *("198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "192.88.99.1"),
+    *(
+        "168.63.129.16",
+        "::",
+        "::1",
+        "::ffff:127.0.0.1",
+        "::ffff:8.8.8.8",
+        "::127.0.0.1",
+        "::8.8.8.8",
+        "64:ff9b::7f00:1",
+    ),
+    *("64:ff9b:1::1", "2002:7f00:1::", "2002:808:808::", "2001::1", "2001:db8::1", "fe80::1", "fec0::1", "fc00::1"),
+    *("fd00::1", "ff02::1", "3fff::1", "5f00::1", "100::1", "fe80::1%eth0"),
+]
+
+
+@pytest.mark.parametrize("text", PUBLIC)
+def test_public(text: str) -> None:
+    assert is_public(ipaddress.ip_address(text))
+
+
+@pytest.mark.parametrize("text", PRIVATE)
+def test_not_public(text: str) -> None:
+    assert not is_public(ipaddress.ip_address(text))
+
+
+@pytest.mark.parametrize(
+    ("url", "matches"),
+    [
+        ("https://huggingface.co/datasets/gaia", True),
+        ("https://huggingface.co/%64atasets/gaia", True),
+        ("https://huggingface.co/%2564atasets/gaia", True),
+        ("https://huggingface.co/models", False),
+        ("https://github.com/a/b/blob/main/x.jsonl", True),
+        ("https://example.org/gaia_WEB/3", True),
+        ("https://openreview.net/attachment?id=1", True),
+    ],
+)
+def test_block_list(url: str, matches: bool) -> None:
+    patterns = [r"huggingface\.co/datasets", r"github\.com/.*\.jsonl", "GAIA_web", r"openreview\.net/attachment"]
+    assert BlockList(patterns).matches(url) is matches
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://example.com", "http://example.com"),
+        (" https://example.com/a#part ", "https://example.com/a"),
+        ("www.example.com/a", "https://www.example.com/a"),
+        ("<https://example.com/>", "https://example.com/"),
+        ("https://例え.jp/川", "https://xn--r8jz45g.jp/%E5%B7%9D"),
+    ],
+)
+def test_tidy(url: str, expected: str) -> None:
+    assert tidy(url) == expected
+
+
+@pytest.mark.parametrize(
+    "url", ["", "x", "ftp://a.b/", "http://", "http://a b/", "http://u:p@a.b/", "http://a\\b/", "javascript:x"]
+)
+def test_tidy_refuses(url: str) -> None:
+    with pytest.raises(OpenFailed):
+        tidy(url)
