@@ -36,11 +36,11 @@ class HammingIndex:
         bands = max_distance + 1
         edges = [BITS * i // bands for i in range(bands + 1)] if bands <= MOST_BANDS else []
         self._bands = list(pairwise(edges))
-        self._sorted: list[tuple[Hashes, Ints]] = []
+        self._sorted: list[tuple[Hashes, Hashes, Ints]] = []
         for low, high in self._bands:
             values = band(hashes, low, high)
             order = np.argsort(values, kind="stable")
-            self._sorted.append((values[order], order))
+            self._sorted.append((values[order], hashes[order], order))
 
     def pairs(self, queries: Hashes) -> Pairs:
         """Every (query, hash, distance) within the limit, in order of query, then hash."""
@@ -48,21 +48,23 @@ class HammingIndex:
             return compare_all(queries, self._hashes, self._max_distance)
         parts = []
         for number, (low, high) in enumerate(self._bands):
-            values, order = self._sorted[number]
+            values, hashes, order = self._sorted[number]
             wanted = band(queries, low, high)
+            by_band = np.argsort(wanted, kind="stable")  # neighbours then look at the same stretch of hashes
+            wanted, asked = wanted[by_band], queries[by_band]
             starts = np.searchsorted(values, wanted, side="left")
             counts = np.searchsorted(values, wanted, side="right") - starts
             for first, last in portions(counts):
                 owners, places = unroll(starts[first:last], counts[first:last])
-                left, right = owners + first, order[places]
-                differing = queries[left] ^ self._hashes[right]
-                distances = np.bitwise_count(differing)
-                keep = distances <= self._max_distance
-                left, right, differing, distances = left[keep], right[keep], differing[keep], distances[keep]
-                new = np.ones(len(left), dtype=bool)
+                differing = np.repeat(asked[first:last], counts[first:last]) ^ hashes[places]
+                near = np.nonzero(np.bitwise_count(differing) <= self._max_distance)[0]
+                differing = differing[near]
+                new = np.ones(len(near), dtype=bool)
                 for earlier_low, earlier_high in self._bands[:number]:
                     new &= band(differing, earlier_low, earlier_high) != 0
-                parts.append((left[new], right[new], distances[new].astype(np.int64)))
+                near, differing = near[new], differing[new]
+                distances = np.bitwise_count(differing).astype(np.int64)
+                parts.append((by_band[owners[near] + first], order[places[near]], distances))
         left, right, distances = joined(parts, (np.int64, np.int64, np.int64))
         order = np.lexsort((right, left))
         return left[order], right[order], distances[order]

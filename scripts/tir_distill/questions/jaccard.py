@@ -2,8 +2,9 @@
 
 Order all units by how rare they are among the indexed sets. Two sets of *m* and *n* units with Jaccard >= *t* share
 ceil(*t* * max(*m*, *n*)) units or more, so the first *n* - ceil(*t* * *n*) + 1 units of each, in that order, share one:
-only sets that meet in their rare beginnings are compared. Units that no indexed set has are the rarest of all; an
-unrelated text usually spends its whole prefix on them and is compared with nothing.
+only sets that meet in their rare beginnings are compared. Of those, a meeting counts only where enough units are left
+after it on both sides: the first shared unit of a true pair always has them. Units that no indexed set has are the
+rarest of all; an unrelated text usually spends its whole prefix on them and is compared with nothing.
 
 MinHash would be faster still for millions of sets but misses pairs; for thousands nothing needs to be missed.
 """
@@ -43,9 +44,6 @@ class Sets:
     def sizes(self) -> Ints:
         return np.diff(self.offsets)
 
-    def longest(self) -> int:
-        return int(self.sizes.max(initial=0))
-
 
 class JaccardIndex:
     """Sets to be found again by similarity. Sets below ``min_units`` take no part, on either side."""
@@ -65,10 +63,12 @@ class JaccardIndex:
         # One number per (set, unit), sorted: a set's units by rank, and a membership test by bisection.
         self._members = np.sort(entries_of * self._width + self._rank[codes])
         owners = self._members // self._width
-        in_prefix = _positions(owners) < self._prefix(self._sizes)[owners]
+        positions = _positions(owners)
+        in_prefix = positions < self._prefix(self._sizes)[owners]
         units = self._members[in_prefix] % self._width
         by_unit = np.argsort(units, kind="stable")
         self._posted = owners[in_prefix][by_unit]
+        self._posted_rest = (self._sizes[owners] - positions - 1)[in_prefix][by_unit]
         self._post_starts = np.searchsorted(units[by_unit], np.arange(self._width + 1))
 
     def pairs(self, queries: Sets) -> Pairs:
@@ -83,18 +83,21 @@ class JaccardIndex:
         entries = np.sort(owners[known] * self._width + self._rank[codes[known]])
         owners, ranks = entries // self._width, entries % self._width
         known_sizes = np.bincount(owners, minlength=len(queries))
-        unknown_before = (sizes - known_sizes)[owners]
-        in_prefix = unknown_before + _positions(owners) < self._prefix(sizes)[owners]
+        positions = (sizes - known_sizes)[owners] + _positions(owners)  # unknown units stand first
+        in_prefix = positions < self._prefix(sizes)[owners]
         probes, probe_ranks = owners[in_prefix], ranks[in_prefix]
+        probe_rest = (sizes[owners] - positions - 1)[in_prefix]
         starts = self._post_starts[probe_ranks]
         counts = self._post_starts[probe_ranks + 1] - starts
         known_starts = np.cumsum(known_sizes) - known_sizes
-        need = self._need(max(queries.longest(), int(self._sizes.max(initial=0))))
         parts = []
         for first, last in _whole_queries(probes, counts):
             probe, place = unroll(starts[first:last], counts[first:last])
             left, right = probes[first:last][probe], self._posted[place]
-            left, right = _distinct(left, right, len(self._sizes), sizes, self._sizes, need)
+            rest = np.minimum(probe_rest[first:last][probe], self._posted_rest[place])
+            possible = 1 + rest >= self._needed(sizes[left] + self._sizes[right])
+            keys = np.unique(left[possible] * len(self._sizes) + right[possible])
+            left, right = keys // len(self._sizes), keys % len(self._sizes)
             for begin, end in portions(known_sizes[left]):
                 parts.append(self._checked(left[begin:end], right[begin:end], ranks, known_starts, known_sizes, sizes))
         left, right, values = joined(parts, (np.int64, np.int64, np.float64))
@@ -116,13 +119,14 @@ class JaccardIndex:
 
     def _prefix(self, sizes: Ints) -> Ints:
         """How many units of a set of each size must be looked at."""
-        need = self._need(int(sizes.max(initial=0)))
-        return sizes - need[sizes] + 1
+        needed: Ints = -(-sizes * self._share.numerator // self._share.denominator)
+        return sizes - needed + 1
 
-    def _need(self, longest: int) -> Ints:
-        """For each size up to ``longest``: shared units without which the minimum cannot be reached."""
-        top, bottom = self._share.numerator, self._share.denominator
-        return -(-np.arange(longest + 1) * top // bottom)
+    def _needed(self, size_sums: Ints) -> Ints:
+        """Shared units that two sets need, by the sum of their sizes: shared / (sum - shared) reaches the minimum."""
+        top = self._share.numerator
+        needed: Ints = -(-size_sums * top // (top + self._share.denominator))
+        return needed
 
 
 def _no_pairs() -> Pairs:
@@ -150,13 +154,3 @@ def _whole_queries(probes: Ints, counts: Ints) -> list[tuple[int, int]]:
     begins = np.concatenate([[0], np.nonzero(probes[1:] != probes[:-1])[0] + 1, [len(probes)]])
     per_query = np.add.reduceat(counts, begins[:-1])
     return [(int(begins[first]), int(begins[last])) for first, last in portions(per_query)]
-
-
-def _distinct(
-    left: Ints, right: Ints, width: int, left_sizes: Ints, right_sizes: Ints, need: Ints
-) -> tuple[Ints, Ints]:
-    """Candidates whose sizes allow the minimum, each once, in order."""
-    m, n = left_sizes[left], right_sizes[right]
-    possible = (need[m] <= n) & (need[n] <= m)
-    keys = np.unique(left[possible] * width + right[possible])
-    return keys // width, keys % width

@@ -18,10 +18,9 @@ PORTION = 1 << 20
 
 def unroll(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """For each range ``start .. start + count``: its number, repeated, and every position in it."""
-    total = int(counts.sum())
     owners = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts
-    return owners, np.arange(total) - before[owners] + starts[owners]
+    return owners, np.arange(len(owners)) + np.repeat(starts - before, counts)
 
 
 def portions(counts: Ints, limit: int = PORTION) -> Iterator[tuple[int, int]]:
