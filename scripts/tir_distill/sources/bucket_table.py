@@ -18,7 +18,7 @@ import orjson
 from ..records.errors import BadRow, TirError
 from ..records.jsonl import atomic_writer, dumps, write_json
 from ..records.protocols import Progress
-from .candidate import Candidate
+from .candidate import Candidate, unsafe_reference
 from .counts import Counts
 from .fields import is_writable
 from .ordered import ordered_map
@@ -82,13 +82,15 @@ def _items(reader: QuestionReader, row: dict[str, Any] | DamagedLine, index: int
 
 
 def _checked(name: str, item: Any) -> Any:
-    """The item itself, or a reject when it is one or holds text that no file can hold."""
+    """The item itself, or a reject when it is one or must not become a question."""
     if isinstance(item, BadRow):
         return Reject(name, item)
     if isinstance(item, Candidate):
         for field in ("id", "question", "answer", "group"):
             if not is_writable(getattr(item, field)):
                 return Reject(name, BadRow("undecodable_text", f"the {field} holds half a surrogate pair"))
+        if reason := unsafe_reference(item.answer):
+            return Reject(name, BadRow(reason, item.answer[:60]))
     return item
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +37,27 @@ class EvaluationItem:
     """Reasons for which pictures could not be had; the text still counts."""
 
 
+def unsafe_reference(text: str) -> str | None:
+    """Why the official scorer must not get this reference, else None.
+
+    GAIA's scorer takes any unparsable answer for infinity and drops all ASCII punctuation: ``inf`` or ``1e400`` as a
+    reference accepts every word, and ``--`` equals an empty answer.
+    """
+    try:
+        if not math.isfinite(float(text)):
+            return "answer_not_finite"
+    except ValueError:
+        pass  # no number: judged as text
+    if all(char.isspace() or char in string.punctuation for char in text):
+        return "answer_only_punctuation"
+    return None
+
+
 def other_forms(answer: str, *groups: Any) -> tuple[str, ...]:
-    """Further accepted answers, stripped, in order, without repeats, empties, broken text and the answer itself."""
+    """Further accepted answers, stripped, in order, without repeats, broken or unsafe text and the answer itself."""
     forms = [text.strip() for group in groups for text in group if isinstance(text, str)]
-    return tuple(form for form in dict.fromkeys(forms) if form and form != answer and is_writable(form))
+    return tuple(
+        form
+        for form in dict.fromkeys(forms)
+        if form and form != answer and is_writable(form) and unsafe_reference(form) is None
+    )

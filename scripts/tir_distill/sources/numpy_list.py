@@ -51,7 +51,7 @@ def parse_list(value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return _clean(value)
     if isinstance(value, bool | int | float):
-        return [str(value)]
+        return _clean([value])
     raise BadRow("unreadable_list", f"expected a list, found {type(value).__name__}")
 
 
@@ -73,7 +73,7 @@ def _clean(values: Iterable[Any]) -> list[str]:
             item = item.decode("utf-8", "replace")
         if isinstance(item, list | tuple | dict | set):
             raise BadRow("unreadable_list", "a list inside the list")
-        if item is not None:
+        if item is not None and item == item:  # NaN stands for an absent value in tables
             out.append(item if isinstance(item, str) else str(item))
     return out
 

@@ -75,7 +75,9 @@ def test_forms(text: str, expected: list[str]) -> None:
     assert parse_list(text) == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), [(None, []), (7, ["7"]), (["a", None, 3], ["a", "3"]), (("x",), ["x"])])
+@pytest.mark.parametrize(
+    ("value", "expected"), [(None, []), (float("nan"), []), (7, ["7"]), (["a", None, 3], ["a", "3"]), (("x",), ["x"])]
+)
 def test_values_that_are_lists_already(value: object, expected: list[str]) -> None:
     assert parse_list(value) == expected
 

@@ -25,6 +25,7 @@ from sources_helpers import encoded, parquet, picture
 from tir_distill import cli
 from tir_distill.records import TirError, UsageError, dumps, read_jsonl
 from tir_distill.sources import EVALUATION_READERS, QUESTION_READERS, ReadSettings, read_evaluation, read_questions
+from tir_distill.sources.candidate import other_forms
 from tir_distill.sources.keystream import encrypt_canary
 from tir_distill.sources.lock import Lock, LockedFile
 from tir_distill.sources.parquet_out import EVALUATION, QUESTIONS
@@ -173,6 +174,17 @@ def test_an_id_counts_once(tmp_path: Path) -> None:
     counts, kept = run(tmp_path / "s", tmp_path, ReadSettings(name="b", reader="tabmwp", task_type="image_reasoning"))
     assert [row["id"] for row in kept] == ["tabmwp_5", "tabmwp_6"]
     assert counts.rejects == {"duplicate_id": 1}
+
+
+def test_references_that_the_scorer_cannot_take_are_set_aside(tmp_path: Path) -> None:
+    """GAIA's scorer accepts any word for a reference of infinity, and an empty answer for bare punctuation."""
+    rows = charts(7)
+    for row, label in zip(rows, ["inf", "-Infinity", "NaN", "1e400", "--", "1e3", "C#"], strict=True):
+        row["label"] = [label]
+    counts, kept = run(source(tmp_path / "s", rows), tmp_path)
+    assert [row["answer"] for row in kept] == ["1e3", "C#"]
+    assert counts.rejects == {"answer_not_finite": 4, "answer_only_punctuation": 1}
+    assert other_forms("Spain", ["ES", "inf", "?!", " 🇪🇸 ", "ES", "Spain", ""]) == ("ES", "🇪🇸")
 
 
 def test_text_that_is_no_utf8_costs_its_row_only(tmp_path: Path) -> None:
