@@ -10,19 +10,21 @@ from .report import Fail
 from .settings import FilterSettings
 
 RULE = "F6"
-_LETTER = re.compile(
-    r"(?:the\s+)?(?:final\s+)?(?:answer|option|choice|选项|答案)?(?:\s*is|是|为)?\s*[:：]?\s*[a-z]", re.IGNORECASE
+_AROUND = re.compile(
+    r"\\(?:boxed|text|mathrm|mathbf)|\b(?:the|final|answer|option|choice|is)\b|选项|答案|[是为]"
+    r"|[\s*_`\"'“”‘’()\[\]{}<>（）【】$.。,，:：;；!！、]+"
 )
-_BOX = re.compile(r"\\(?:boxed|text|mathrm|mathbf)\{([^{}]*)\}")
-_MARKS = re.compile(r"[*_`\"'“”‘’()\[\]{}<>（）【】$.。,，;；!！]")
+"""Marks and label words that may stand around a letter. Signs that make a word of it (``C++``, ``F#``) are not here."""
+LONGEST = 60
+"""Characters; a longer answer says more than a letter."""
 
 
 def is_letter(answer: str | None) -> bool:
     """``B``, ``(b).``, ``Option B``, ``选项B``, full-width and boxed forms. A Chinese character is a word."""
-    if not answer or len(answer) > 60:
+    if not answer or len(answer) > LONGEST:
         return False
-    text = _BOX.sub(r"\1", _BOX.sub(r"\1", unicodedata.normalize("NFKC", answer)))
-    return bool(_LETTER.fullmatch(_MARKS.sub(" ", text).strip()))
+    bare = _AROUND.sub("", unicodedata.normalize("NFKC", answer).casefold())
+    return len(bare) == 1 and "a" <= bare <= "z"
 
 
 def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
