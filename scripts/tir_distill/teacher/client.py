@@ -141,7 +141,7 @@ class TeacherClient:
             head["tools"] = list(tools)
         if self.settings.chat_template_kwargs:
             head["chat_template_kwargs"] = dict(self.settings.chat_template_kwargs)
-        return dumps(head)[:-1] + b',"messages":' + messages.joined() + b"}"
+        return messages.joined(dumps(head)[:-1] + b',"messages":', b"}")
 
     def _choose(self, owner: str, avoid: Replica | None) -> Replica:
         """The conversation's own replica while it is not much busier than the least busy one that works."""

@@ -57,7 +57,8 @@ class Transcript:
         """Add messages as ``records.conversation`` makes them."""
         for message in messages:
             form = as_text_protocol(message) if self._text_protocol else as_native(message)
-            self._encoded.append(dumps(self._with_urls(form)))
+            encoded = dumps(self._with_urls(form))
+            self._encoded.append(b"," + encoded if self._encoded else encoded)
 
     def copy(self) -> Transcript:
         """Another conversation with the same start (samples of one question share the picture's bytes)."""
@@ -71,9 +72,9 @@ class Transcript:
         text = sum(len(item) for item in self._encoded if b";base64," not in item)
         return text // 3 + 2000 * pictures
 
-    def joined(self) -> bytes:
-        """The JSON list of all messages."""
-        return b"[" + b",".join(self._encoded) + b"]"
+    def joined(self, before: bytes = b"", after: bytes = b"") -> bytes:
+        """The JSON list of all messages, between two other pieces: one copy of the pictures a request, no more."""
+        return b"".join([before, b"[", *self._encoded, b"]", after])
 
     def _with_urls(self, message: Message) -> Message:
         content = message["content"]
