@@ -543,6 +543,14 @@ def cases() -> list[Planted]:
         ),
         Planted("CMYK JPEG", "pictures", "not_plain", None, file(saved(Image.new("CMYK", (40, 40)), "JPEG"))),
         Planted("palette picture", "pictures", "not_plain", None, file(saved(Image.new("P", (40, 40)), "PNG"))),
+        Planted("16-bit grey picture", "pictures", "not_plain", None, file(saved(Image.new("I;16", (40, 40)), "PNG"))),
+        Planted(
+            "a null among the pictures",
+            S,
+            "wrong_type",
+            None,
+            change(lambda row: row["images"].append(None)),
+        ),
         Planted(
             "picture turned by EXIF",
             "pictures",
