@@ -45,7 +45,7 @@ rule all:
     """Everything that the configuration names (the default)."""
     input:
         f"{HANDOVER}/MANIFEST.json",
-        expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
+        [tir.run_files(config, run) for run in RUNS],
         expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
         expand(f"{RESULTS}/train/{{mix}}/MIX.json", mix=tir.mixes(config)),
 
@@ -59,7 +59,7 @@ rule questions:
 rule audit:
     """Every run, audited."""
     input:
-        expand(f"{RESULTS}/{{run}}/audit.json", run=RUNS),
+        [tir.run_files(config, run) for run in RUNS],
 
 
 rule legacy:
@@ -74,7 +74,7 @@ for _run in RUNS:
         name:
             _run  # pilot, full, demo, ...: a target per run, sampled to audited
         input:
-            f"{RESULTS}/{_run}/audit.json",
+            tir.run_files(config, _run),
         localrule: True
 
 

@@ -131,6 +131,14 @@ def mix_inputs(config: Mapping[str, Any], mix: str) -> list[str]:
     return files
 
 
+def run_files(config: Mapping[str, Any], run: str) -> list[str]:
+    """Every file of a finished run. Shards are named too: Snakemake does not miss an intermediate file by itself."""
+    results = config["paths"]["results"]
+    endings = ("trajectories", "questions", "filtered")
+    shards = [f"{results}/{run}/shards/{name}.{e}.jsonl" for name in shard_names(config, run) for e in endings]
+    return [f"{results}/{run}/audit.json", *shards]
+
+
 def flag(name: str, value: str | None) -> str:
     """A flag with its quoted value for a shell line, or nothing when there is no value."""
     return f"{name} {shlex.quote(value)}" if value else ""
