@@ -61,7 +61,6 @@ class Tally:
     accepted: int = 0
     deferred: int = 0
     samples: int = 0
-    replayed: int = 0
     searches: int = 0
 
 

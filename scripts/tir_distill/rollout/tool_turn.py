@@ -44,15 +44,20 @@ async def run_calls(
     """Results in call order; each is recorded the moment it is there.
 
     ``searches_in_order``: searches run one after the other, because not all of them may be answered and which ones are
-    must not depend on speed.
+    must not depend on speed. After a kill in such a turn all its searches are made again (the cache answers what was
+    paid for), because the ledger counts the turn under way by the try at hand.
 
     Raises SampleFault when a tool failed on our side, Stopped when the run must end; not before the other calls of the
     turn have ended and are recorded, because they are paid for.
     """
 
+    again = searches_in_order and any(
+        call.name == SEARCH and (turn, position) not in memory.results for position, call in enumerate(calls)
+    )
+
     async def one(position: int, call: ToolCall) -> ToolResult:
         known = memory.results.get((turn, position))
-        if known is not None:
+        if known is not None and not (again and call.name == SEARCH):
             return known
         result = await session.call(call)
         if result.status == "infrastructure":

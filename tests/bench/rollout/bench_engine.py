@@ -1,7 +1,7 @@
 """The engine beside bare loops: CPU per turn, conversations a second, memory, pictures. Prints; asserts no time.
 
-smolagents is no dependency of this project; it is measured when it happens to be installed in another environment, and
-its published figure on the same task (6.0 ms a turn) stands in the README of the bench otherwise.
+smolagents is no dependency of this project and is not measured here; on the same task and another machine of two cores
+it took 6.0 ms of CPU a turn where a bare aiohttp loop took 0.17.
 """
 
 from __future__ import annotations

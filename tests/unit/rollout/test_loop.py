@@ -293,6 +293,23 @@ def test_what_is_remembered_is_neither_asked_nor_run_again() -> None:
     assert [t.results for t in again.turns] == [t.results for t in whole.turns]
 
 
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(2, ["call_0_0", "call_0_1", "call_0_2"]), (3, ["call_0_1", "call_0_2"])]
+)
+def test_a_kill_inside_a_turn_at_the_limit_makes_its_searches_again(limit: int, expected: list[str]) -> None:
+    def three(asked: Asked) -> Mapping[str, Any]:
+        if asked.turn:
+            return completion("<answer>right</answer>")
+        return completion(calls=[call("search", {"query": str(i)}) for i in range(3)])
+
+    recorder = Notes()
+    talk(three, recorder=recorder, max_searches=limit)
+    memory = Memory(replies=dict(recorder.replies), results={(0, 0): recorder.results[0, 0]})
+    session = StubSession("x")
+    talk(three, session=session, memory=memory, max_searches=limit)
+    assert [c.id for c in session.seen] == expected
+
+
 def test_thinking_of_every_turn_goes_back_to_the_teacher() -> None:
     done, teacher = talk(always_search, max_turns=3)
     last = teacher.asked[-1].body["messages"]

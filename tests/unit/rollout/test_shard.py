@@ -450,3 +450,18 @@ def test_text_mode_sends_no_tools_and_reads_calls_from_text(tmp_path: Path) -> N
     assert row["turns"][0]["calls"][0]["arguments"] == '{"query":"a"}'
     assert row["turns"][0]["thinking"] == "I look."
     assert row["tools"] == list(tool_schemas())
+
+
+def test_large_rows_of_many_conversations_are_all_there(tmp_path: Path) -> None:
+    """Shared case A 13: 300 kB rows, 256 conversations at once."""
+    long = "x" * 300_000
+
+    def script(asked: Asked) -> Mapping[str, Any]:
+        return completion("<answer>right</answer>", thinking=f"{asked.seed} {long}")
+
+    with teacher(script) as server:
+        config = settings(engine={"concurrency": 256, "request_timeout": 60}, plan={"k_max": 1})
+        report = run(tmp_path, [question(i) for i in range(256)], server, config)
+    rows = lines(tmp_path / "t.jsonl")
+    assert report.samples_taken == len(rows) == len({row["id"] for row in rows}) == 256
+    assert all(row["turns"][0]["thinking"] == f"{row['seed']} {long}" for row in rows)
