@@ -12,6 +12,8 @@ UNDECIDED = "judge_failed"
 
 def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
     verdict = trajectory.verdict
+    if trajectory.stop == "truncated" and trajectory.answer is None:
+        return None  # a cut sample had no chance to answer: it is counted under F8, where its cause is seen
     if verdict is None:
         return Fail(UNDECIDED, "not_graded")
     if verdict.correct is None:

@@ -152,7 +152,8 @@ class Verdict:
     correct: bool | None
     """None: undecided (the judge failed). Never counted as wrong."""
     path: str
-    """What decided: ``exact``, ``scorer``, ``typed``, ``judge``, ``unsafe``, ``no_answer``, ``judge_failed``."""
+    """What decided: ``exact``, ``scorer``, ``typed``, ``relaxed`` (ChartQA's 5 % rule), ``judge``, ``unsafe``,
+    ``no_answer`` or ``judge_failed``."""
     judge_model: str = "rule"
     """The judge's name, or ``rule``."""
     reference: str | None = None

@@ -428,3 +428,7 @@ def test_accepted_sample_is_marked_with_the_settings() -> None:
 
 def test_question_without_candidates_or_meta() -> None:
     assert evaluate(good(question=make_question(candidate_answers="[]", meta={})), SETTINGS).accepted
+
+
+def test_a_cut_sample_without_an_answer_counts_under_f8() -> None:
+    assert rules_failed(good(stop="truncated", answer=None, verdict=Verdict(correct=False, path="no_answer"))) == ["F8"]
