@@ -39,7 +39,7 @@ rule fetch_source:
     conda:
         "../envs/tir-distill.yaml"
     params:
-        pinned=lambda wildcards: config["sources"]["sets"][wildcards.source],
+        pinned=lambda wildcards: {"hub": config["sources"]["hub"]} | config["sources"]["sets"][wildcards.source],
         config=CONFIG,
     shell:
         "fetch_source.py --config {params.config:q} --source {wildcards.source:q}"
