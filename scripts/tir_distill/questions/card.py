@@ -168,6 +168,7 @@ def _use() -> str:
     return (
         "## Use\n\n```sh\ntar -xf images.tar\n"
         "python3 -m venv .venv && .venv/bin/python -m pip install --require-hashes -r envs/requirements.txt\n"
+        ".venv/bin/python scripts/fetch_template.py   # the chat template, once\n"
         "cp .env.example .env        # teacher, search and judge: fill in\n"
         "bash scripts/run_distill_10k.sh pilot\nbash scripts/run_distill_10k.sh full\n```\n\n"
         "Outputs go to `out/pilot` and `out/full`; the same command resumes. Run P0 before P1 before P2 when there is "

@@ -20,9 +20,9 @@ import numpy as np
 
 from ..records.errors import TirError
 from ..records.jsonl import read_json, write_json
-from ..sources.text_units import GRAM_TOKENS, gram_hashes, text_key
+from ..sources.text_units import GRAM_TOKENS, gram_hashes
 from .fingerprints import Fingerprints, Item, read_items
-from .match import Match
+from .match import JACCARD, Match
 from .matcher import Matcher, Subject
 from .settings import DecontaminationSettings
 from .spans import Hashes
@@ -117,7 +117,7 @@ class EvaluationIndex:
         """
         if pictures is None:
             alone = self._matcher.matches([Subject(text=text)])[0]
-            return [match for match in alone if match.rule == "jaccard"]
+            return [match for match in alone if match.rule == JACCARD]
         return self._matcher.matches([Subject(text=text, pictures=tuple(pictures))])[0]
 
     def match_phash(self, phash: str, flat: bool) -> list[Match]:
@@ -135,14 +135,6 @@ class EvaluationIndex:
             item = self._items[index]
             matches.append(Match(GRAMS, item.set, item.id, hits / len(item.grams)))
         return matches
-
-    def knows_text(self, text: str) -> bool:
-        """Whether some item has exactly these tokens, however short."""
-        return text_key(text) in self._keys
-
-    @cached_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(item.text_key for item in self._items)
 
     @cached_property
     def _by_gram(self) -> dict[int, list[int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..records.errors import TirError
+from ..records.errors import BadRow, TirError
 from ..records.jsonl import read_jsonl
 from ..records.question import PRIORITIES, TASK_TYPES, Question
 
@@ -27,7 +27,10 @@ class PhaseCounts:
         """Streaming. Raises TirError when a line is no question."""
         out = cls()
         for row in read_jsonl(path):
-            question = Question.from_dict(row)
+            try:
+                question = Question.from_dict(row)
+            except BadRow as error:
+                raise TirError(f"{path}: {error.detail}; select again") from error
             out.total += 1
             out.pictures += len(question.images)
             out.images.update(question.images)

@@ -264,3 +264,12 @@ def test_file_names_of_odd_ids() -> None:
     assert safe_name("图") == "%E5%9B%BE"
     row = {"source": "src", "id": "a", "images": [{"ext": "png"}, {"ext": "jpg"}]}
     assert image_paths(row) == ["images/src/a.png", "images/src/a.2.jpg"]
+
+
+def test_a_damaged_question_file_is_named(world: World, tmp_path: Path) -> None:
+    (tmp_path / "phase_10k.jsonl").write_text('{"id": "q", "source": 3}\n')
+    with pytest.raises(TirError, match=r"phase_10k\.jsonl: q: field 'source'"):
+        pack(world.config, evidence(world), out=tmp_path, scripts_root=world.checkout)
+    (tmp_path / "phase_10k.jsonl").write_text("")
+    with pytest.raises(TirError, match="holds no question"):
+        pack(world.config, evidence(world), out=tmp_path, scripts_root=world.checkout)
