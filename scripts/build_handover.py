@@ -9,8 +9,9 @@ from tir_distill.questions import DecontaminationSettings, Evidence, SelectionSe
 
 parser = cli.Parser(
     description=__doc__,
-    example="build_handover.py select --config config/config.yaml --buckets results/decontaminated/{fvqa_train,evobrowsecomp}.parquet "
-    "--evaluation results/evaluation/*.parquet --images results/images --out results/handover_10k",
+    example="build_handover.py select --config config/config.yaml "
+    "--buckets results/decontaminated/{fvqa_train,evobrowsecomp}.parquet --evaluation results/evaluation/*.parquet "
+    "--images results/images --out results/handover_10k",
 )
 commands = parser.add_subparsers(dest="command", required=True)
 
