@@ -24,6 +24,7 @@ questions=phase_10k.jsonl
 [ "$run" = pilot ] && questions=phase_10k_pilot.jsonl
 adopt=()
 [ "$run" = full ] && [ -d out/pilot/state ] && adopt=(--adopt out/pilot)
+"$python" scripts/fetch_template.py   # once: the official chat template, pinned by sha256, for exact token counts
 "$python" scripts/distill_trajectories.py --in "$questions" --img-root . --out "out/$run" --resume "${adopt[@]}" "$@"
 "$python" scripts/check_distilled.py --in "out/$run/accepted.jsonl" --img-root . \
   --eval-index eval_text_index.json --report "out/$run/audit.json"
