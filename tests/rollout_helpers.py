@@ -390,9 +390,14 @@ def question(number: int | str, **changes: Any) -> Question:
     return replace(base, **changes)
 
 
+@functools.cache
+def defaults() -> dict[str, Any]:
+    return tir_config.load()
+
+
 def settings(**sections: Mapping[str, Any]) -> dict[str, Any]:
     """The default configuration with sections changed."""
-    config = copy.deepcopy(tir_config.load())
+    config = copy.deepcopy(defaults())
     config["engine"].update(request_timeout=2.0, grace_seconds=1.0)
     for name, values in sections.items():
         config[name].update(values)

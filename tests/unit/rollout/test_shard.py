@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -327,10 +328,10 @@ def test_a_stop_flag_ends_the_run_and_nothing_is_written(tmp_path: Path) -> None
     books = StubBooks(flag=StubStop("credits_exhausted", "Not enough credits"))
     with teacher(latency=0.3) as server:
         with pytest.raises(Stopped, match="credits_exhausted: Not enough credits"):
-            run(tmp_path, [question(i) for i in range(200)], server, settings(engine={"concurrency": 4}), books=books)
+            run(tmp_path, [question(i) for i in range(40)], server, settings(engine={"concurrency": 4}), books=books)
         assert not (tmp_path / "q.jsonl").exists()
         server.latency = 0
-        run(tmp_path, [question(i) for i in range(200)], server)
+        run(tmp_path, [question(i) for i in range(40)], server)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -370,6 +371,24 @@ def test_conversations_that_end_within_the_grace_period_are_kept(tmp_path: Path)
         assert paid == 8
         run(tmp_path, QUESTIONS, server)
         assert server.received == 24
+
+
+def test_a_second_signal_does_not_wait_for_the_grace_period(tmp_path: Path) -> None:
+    config = settings(engine={"grace_seconds": 60, "concurrency": 8})
+
+    async def main(url: str) -> None:
+        async with stub_rooms(config, url) as rooms:
+            task = asyncio.create_task(sample_shard(config, job_for(tmp_path, QUESTIONS[:2]), rooms))
+            for _ in range(2):
+                await asyncio.sleep(0.3)
+                os.kill(os.getpid(), signal.SIGINT)
+            await task
+
+    with teacher(right, latency=30) as server:
+        start = time.monotonic()
+        with pytest.raises(Stopped, match="operator"):
+            asyncio.run(main(server.url))
+        assert time.monotonic() - start < 20
 
 
 def test_two_processes_on_one_shard_are_refused(tmp_path: Path) -> None:
