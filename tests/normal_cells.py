@@ -1,3 +1,4 @@
+# ruff: noqa: E501, SIM905 - cells are kept as a model writes them
 """Ordinary cells, as a model writes them: each must print inside the sandbox what it prints outside.
 
 Every cell stands alone, prints something, and prints the same each time.

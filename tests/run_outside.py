@@ -58,6 +58,7 @@ if __name__ == "__main__":
     import numpy  # noqa: F401
     import pandas  # noqa: F401
     import PIL.Image
+
     from normal_cells import CELLS
 
     cv2.setNumThreads(1)

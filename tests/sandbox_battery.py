@@ -25,7 +25,6 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 
 from sandbox_attacks import ATTACKS, Attack  # noqa: E402
 from sandbox_world import World, leaked, world  # noqa: E402
-
 from tir_distill.sandbox import CellResult, Sandbox, SandboxSettings, Session  # noqa: E402
 from tir_distill.sandbox import folder as folders  # noqa: E402
 
@@ -168,10 +167,11 @@ async def run_battery(without: tuple[str, ...], families: set[str], unsafe: bool
         await asyncio.gather(*(one(attack) for attack in chosen))
         server = sandbox._link.process.pid if sandbox._link else 0
         await sibling.close()
-        left = [path for path in host.glob("cell-*")]
+        left = list(host.glob("cell-*"))
         verdicts["left_folders"] = f"{left}" if left else ""
         children = Path(f"/proc/{server}/task/{server}/children")
-        verdicts["left_processes"] = children.read_text().strip() if children.exists() else ""
+        left_over = children.read_text().split() if children.exists() else []
+        verdicts["left_processes"] = " ".join(left_over) if len(left_over) > (sandbox._spare is not None) else ""
     finally:
         await sandbox.close()
     verdicts["left_run_folder"] = str(host) if host.exists() else ""

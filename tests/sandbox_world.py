@@ -1,7 +1,7 @@
 """What surrounds an attacked sandbox, and how to see from outside whether an attack had its effect.
 
-Everything that must not be reached is planted here: a secret file, a secret in the environment of a victim process and of
-this one, listeners of several kinds, a folder outside, another session's folder.
+Everything that must not be reached is planted here: a secret file, a secret in the environment of a victim process,
+listeners of several kinds, a folder outside, another session's folder.
 """
 
 from __future__ import annotations

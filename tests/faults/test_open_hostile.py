@@ -1,4 +1,4 @@
-"""open(url) against servers and addresses that mean ill: refused or cut in time, in plain words, without much memory."""
+"""open(url) against servers and addresses that mean ill: refused or cut in time, in plain words, in little memory."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ HOSTILE = [
     "while True: print('x' * 5000)",
     "import os\nat = 0\nwhile True:\n    os.mkdir(f'd{at}'); at += 1",
     "import os\nwhile True:\n    os.mkdir('d'); os.chdir('d')",
-    "import threading\ndef f():\n    while True: pass\n[threading.Thread(target=f, daemon=True).start() for _ in range(5)]",
+    "import threading\ndef f():\n    while True: pass\nfor _ in range(5): threading.Thread(target=f).start()",
 ]
 SETTINGS = SandboxSettings(cell_seconds=0.5, wall_seconds=20, grace_seconds=0.5, memory_mb=256, disk_mb=16, entries=300)
 
@@ -83,7 +83,7 @@ async def run_many(count: int, share: float, at_once: int) -> tuple[dict[int, li
         "milliseconds": int(1000 * (time.monotonic() - started)),
         "memory_growth_kb": memory_kb() - before["memory"],
         "descriptors_left": len(os.listdir("/proc/self/fd")) - before["descriptors"],  # noqa: PTH208
-        "processes_left": len(children(sandbox._link.process.pid)),
+        "processes_left": len(children(sandbox._link.process.pid)) - (sandbox._spare is not None),
         "folders_left": len(list(sandbox.folder.path.glob("cell-*"))),
         "infrastructure": infrastructure,
         "hostile": len(hostile),

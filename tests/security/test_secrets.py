@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - cells are kept as a model writes them
 """Planted keys never come out: not as text, in a traceback, in a file, in a picture or in an encoded form.
 
 Sentinels lie in the controller's environment and memory, in a ``.env`` beside the project, and in a sibling's folder.

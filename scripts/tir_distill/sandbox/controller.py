@@ -42,6 +42,7 @@ class Sandbox:
         self._sessions: set[Session] = set()
         self._pictures: OrderedDict[str, tuple[bytes, bytes]] = OrderedDict()
         self._layers: dict[str, str] = {}
+        self._spare: asyncio.Task[Channel] | None = None
 
     @classmethod
     async def start(cls, settings: SandboxSettings, *, preload: Sequence[str] = ()) -> Sandbox:
@@ -95,6 +96,10 @@ class Sandbox:
         """End all sessions and the server, remove all folders."""
         for session in list(self._sessions):
             await session.close()
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            with contextlib.suppress(SandboxFault):
+                await (await spare).close()
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -172,7 +177,7 @@ class Sandbox:
     async def _task(
         self, function: str, header: dict[str, Any], blobs: Sequence[bytes], *, seconds: float, max_bytes: int
     ) -> tuple[dict[str, Any], tuple[bytes, ...]]:
-        channel = await self.open_channel(kind="task", folder=None)
+        channel = await self._task_channel()
         waiting: asyncio.Future[Any] = asyncio.ensure_future(channel.frame())
         try:
             async with asyncio.timeout(seconds):
@@ -195,6 +200,22 @@ class Sandbox:
         if sum(map(len, frame.blobs)) > max_bytes:
             raise TaskFailed("its result is too large")
         return frame.header["header"], frame.blobs
+
+    async def _task_channel(self) -> Channel:
+        """A task worker, made ahead while nobody waited for it where possible; each is used once."""
+        spare, self._spare = self._spare, None
+        channel = None
+        if spare is not None:
+            with contextlib.suppress(SandboxFault):
+                channel = await spare
+        if channel is not None and channel.worker.ended.done():
+            await channel.close()
+            channel = None
+        if channel is None:
+            channel = await self.open_channel(kind="task", folder=None)
+        if self._spare is None:
+            self._spare = asyncio.create_task(self.open_channel(kind="task", folder=None))
+        return channel
 
     async def _server(self) -> ServerLink:
         """The running fork server; a dead one is replaced."""

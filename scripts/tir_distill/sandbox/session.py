@@ -205,7 +205,8 @@ class Session:
                     if frame is None or not _belongs(frame, self._cells):
                         return None, await self._kill(channel, _End("killed", "the process broke its connection"))
                     worker.pause()  # threads that the cell left rest until the next one, and its files are final
-                    over = self._over_quota(worker.pid)
+                    # what a short cell has deleted and still holds is seen while the next one runs
+                    over = self._over_quota(worker.pid, deleted=time.monotonic() - started > POLL_SECONDS)
                     if frame.header["full"] and over is None:
                         over = _End("memory", f"the variables take more than {settings.memory_mb} MB")
                     if over is not None:
@@ -241,11 +242,11 @@ class Session:
         await asyncio.shield(channel.worker.ended)
         return end
 
-    def _over_quota(self, pid: int) -> _End | None:
+    def _over_quota(self, pid: int, *, deleted: bool = True) -> _End | None:
         assert self._folder is not None
         settings = self._settings
         usage = folders.measure(self._folder, max_entries=settings.entries, max_depth=settings.depth)
-        size = usage.size + folders.deleted_but_open(pid)
+        size = usage.size + (folders.deleted_but_open(pid) if deleted else 0)
         if usage.too_deep or usage.entries > settings.entries or size > settings.disk_mb << 20:
             return _End(
                 "disk",

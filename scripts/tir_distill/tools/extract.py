@@ -16,9 +16,9 @@ _TITLE = re.compile(r"<title[^>]{0,200}>(.{0,1000}?)</title", re.IGNORECASE | re
 _WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "gb_2312-80": "gb18030", "iso-8859-1": "cp1252", "ascii": "cp1252"}
 """What servers declare -> what pages of that name really use."""
 _ALLOWED = (
-    "utf-8 utf-16 utf-16-le utf-16-be gb18030 big5 big5hkscs shift_jis cp932 euc_jp iso2022_jp euc_kr cp949 koi8-r koi8-u "
-    "cp874 tis-620 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 iso8859-2 iso8859-5 iso8859-7 iso8859-9 "
-    "iso8859-15"
+    "utf-8 utf-16 utf-16-le utf-16-be gb18030 big5 big5hkscs shift_jis cp932 euc_jp iso2022_jp euc_kr cp949 koi8-r "
+    "koi8-u cp874 tis-620 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 iso8859-2 iso8859-5 iso8859-7 "
+    "iso8859-9 iso8859-15"
 )
 """May be declared. Python also knows "idna", "zlib" or "unicode_escape", which a hostile page could name."""
 HTML_BYTES = 2_000_000

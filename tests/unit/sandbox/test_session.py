@@ -63,7 +63,8 @@ def test_the_picture_convention() -> None:
     blue = encoded(PIL.Image.new("RGB", (4, 4), (0, 0, 200)), "PNG")
     got = run(
         "import os\nprint(sorted(os.listdir('.')), IMAGE_PATH)",
-        "from PIL import Image\nprint(Image.open(IMAGE_PATH).format, image_1.format, image_2.getpixel((0, 0)), image_2.size)",
+        "from PIL import Image\nprint(Image.open(IMAGE_PATH).format, image_1.format, "
+        "image_2.getpixel((0, 0)), image_2.size)",
         "import numpy as np\nprint((np.asarray(image_1) == np.asarray(Image.open('input_image.jpg'))).all())",
         "import cv2, matplotlib.pyplot as plt\nprint(cv2.imread('image_1.png').shape, plt.imread('image_1.png').shape)",
         "image_1 = None\nos.remove('image_2.png')\nos.chdir('/')",

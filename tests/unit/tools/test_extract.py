@@ -40,7 +40,8 @@ def test_codecs_that_are_no_charsets_are_refused(name: str) -> None:
 
 def test_html_keeps_text_and_table_and_drops_scripts() -> None:
     html = (
-        "<html><head><title>Rivers &amp; lakes</title><script>var secret=1</script></head><body><article><h1>Rivers</h1>"
+        "<html><head><title>Rivers &amp; lakes</title><script>var secret=1</script></head><body>"
+        "<article><h1>Rivers</h1>"
         "<p>"
         + "The Yangtze is long. " * 20
         + "</p><table><tr><td>Nile</td><td>6650</td></tr></table></article></body></html>"
