@@ -88,7 +88,9 @@ class MockSerper:
                 return self.no_credits_status, "application/json", body, {}
             self.credits -= 1
         self.answered.append(query)
-        organic = [{"title": f"On {query}", "link": f"https://example.org/{zlib.crc32(query.encode())}", "snippet": query}]
+        organic = [
+            {"title": f"On {query}", "link": f"https://example.org/{zlib.crc32(query.encode())}", "snippet": query}
+        ]
         body = json.dumps({"searchParameters": {"q": query}, "organic": organic, "credits": 1}).encode()
         return 200, "application/json", body, {}
 
@@ -235,6 +237,14 @@ def hammer(
         ledger = open_ledger(url, qps=options.get("qps", 1000.0), lease_s=options.get("lease_s", 30.0))
         tool = serper_tool(ledger, serper, caps=caps)
         report: Counter[str] = Counter()
+        sent: list[float] = []
+        pace = ledger.pace
+
+        async def noted(name: str) -> None:
+            await pace(name)
+            sent.append(time.time())
+
+        ledger.pace = noted  # type: ignore[method-assign]
         gate = options.get("start_at", 0.0) - time.time()
         if gate > 0:
             await asyncio.sleep(gate)
@@ -261,7 +271,7 @@ def hammer(
         else:
             await work
         await tool.close()
-        answer = dict(report) | {"missed_slots": ledger.missed_slots()}
+        answer = dict(report) | {"missed_slots": ledger.missed_slots(), "sent": sent}
         ledger.close()
         return answer
 
