@@ -36,9 +36,7 @@ def parser() -> cli.Parser:
     out.add_argument("--seed", type=int, default=1, help="of the drawn questions (default: %(default)s)")
     out.add_argument("--forced", type=float, help="how good a forced answer is, as a share of a free one")
     out.add_argument("--wanted", type=int, help="rows the cheapest plan must give; default: as the configured plan")
-    out.add_argument(
-        "--set", action="append", default=[], metavar="LIMIT=N", help="judge this plan too, e.g. k_max=6"
-    )
+    out.add_argument("--set", action="append", default=[], metavar="LIMIT=N", help="judge this plan too, e.g. k_max=6")
     out.add_argument("--check-fit", action="store_true", help="show the fit's figures beside the full5k run's")
     out.add_argument("--out", type=Path, help="write the results as JSON, too")
     return out
