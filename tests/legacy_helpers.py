@@ -1,4 +1,4 @@
-"""Legacy rows in the proportions of the user's own 26,515 (seed sections 10.1 and 11), every figure known beforehand."""
+"""Legacy rows in the proportions of the user's own 26,515 (seed sections 10.1 and 11); every figure is known."""
 
 from __future__ import annotations
 

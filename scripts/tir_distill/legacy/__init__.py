@@ -2,8 +2,8 @@
 
 Read (``readers``), recognise the shape (``shapes``), cut the texts (``protocol``), build turns (``turns``), bring code
 to the sandbox convention (``convention``), write the row (``convert``), all for a file with a report (``stage``).
-Cleaning is a step of its own (``clean``): a conversion says what the data is, and the audit can be run on that; what may
-be trained is decided after.
+Cleaning is a step of its own (``clean``): a conversion says what the data is, and the audit can be run on that; what
+may be trained is decided after.
 """
 
 from .clean import letter_to_text, without_thinking

@@ -14,10 +14,11 @@ from ..export import IMAGE_TAG, LINEAGE_KEYS, ROW_KEYS, Row, find_markup, has_se
 from ..records import BadRow, digest
 from ..records.conversation import assistant_content
 from ..records.neutralise import neutralise
-from .convention import runnable, uses
+from .answers import in_answer_tags
+from .convention import runnable, uses, with_input_object
 from .pictures import PictureStore, picture_bytes
 from .shapes import LegacyRow
-from .turns import NativeConversation, NativeTurn, to_turns
+from .turns import NativeConversation, NativeTurn, python_call, to_turns
 
 _AFTER_TAG = re.compile(r"(<image>)[ \t]*\n+")
 
@@ -54,6 +55,9 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     name = legacy.id
     conversation = to_turns(legacy.messages, name)
     known = {tool["function"]["name"] for tool in settings.tools}
+    _give_input_object(conversation)
+    last = conversation.turns[-1]
+    last.text = in_answer_tags(last.text)
     user = _AFTER_TAG.sub(r"\1", conversation.user.strip())
     results = [result for turn in conversation.turns for result in turn.results]
     missing = len(legacy.images) - user.count(IMAGE_TAG) - sum(result.count(IMAGE_TAG) for result in results)
@@ -81,6 +85,13 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     flags = [uses(code) for code in codes]
     row = _row(legacy, conversation, settings, messages, images, codes, names)
     return Converted(row, bool(codes), any(a for a, _ in flags), any(b for _, b in flags))
+
+
+def _give_input_object(conversation: NativeConversation) -> None:
+    places = [(t, n) for t in conversation.turns for n, call in enumerate(t.calls) if call.name == "python"]
+    codes = [orjson.loads(turn.calls[number].arguments)["code"] for turn, number in places]
+    for (turn, number), code in zip(places, with_input_object(codes), strict=True):
+        turn.calls[number] = python_call(code)
 
 
 def _row(

@@ -21,6 +21,8 @@ RESULT_TAGS = ("tool_response", "sandbox_output", "interpreter", "output")
 _OPENING = re.compile(r"<(think|code|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*?)(?:\n?[ \t]*```\s*)?\Z", re.S)
 _FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
+_FENCE_OPENS = re.compile(r"\s*```[\w+-]*[ \t]*\n")
+_FENCE_ENDS = re.compile(r"\n[ \t]*```\s*(?:</code>|\Z|(?=<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>))")
 _STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>")
 _STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
 
@@ -54,7 +56,7 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
             thinking = tag == "think"
             continue
         if tag == "code":
-            source, at = _until(text, at, _STOPS_CODE, "</code>")
+            source, at = _source(text, at)
             out.append(Piece("code", unfenced(source)))
         elif tag == "tool_call":
             source, at = _until(text, at, _STOPS_CALL, "</tool_call>")
@@ -72,6 +74,15 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
             out.append(Piece("result", body.strip("\n")))
     say(text[at:])
     return out, thinking
+
+
+def _source(text: str, start: int) -> tuple[str, int]:
+    """Code with its fence: a fence that closes well is believed before tags, which code may hold in its own strings."""
+    opened = _FENCE_OPENS.match(text, start)
+    closed = _FENCE_ENDS.search(text, opened.end() - 1) if opened else None
+    if closed is None:
+        return _until(text, start, _STOPS_CODE, "</code>")
+    return text[start : closed.end()].removesuffix("</code>"), closed.end()
 
 
 def unfenced(source: str) -> str:

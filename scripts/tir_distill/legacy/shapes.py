@@ -5,7 +5,8 @@
 | CodeDance-SFT | ``messages`` [{role, content}], ``images`` raw bytes; results in user messages |
 | Thyme-SFT | ``image`` list, ``question``, ``response`` that holds the whole trajectory |
 | PyVision | chat messages whose content is a list of typed parts; results in the assistant's own text |
-| DeepEyesV2-SFT | ``conversations`` [{from, value}] or messages with tool turns, ``images`` paths |
+| DeepEyesV2-SFT | ``conversations`` [{from, value}] or messages with tool turns, ``images`` paths; calls stand in the
+model's text, in ``tool_calls``, or in turns of their own (``function_call``) |
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import orjson
 
 from ..records import BadRow
 
@@ -27,10 +30,12 @@ ROLES = {
     "tool_response": "tool",
     "observation": "tool",
     "function_response": "tool",
+    "function_call": "call",
+    "tool_call": "call",
 }
 IMAGE_TAG = "<image>"
-_CLUE = re.compile(r"<image_clue_\d+>.*?</image_clue_\d+>", re.S)
-_USER_IMAGE_PATH = re.compile(r"\n?[^\n]*User Image Path:\s*[\"']?([^\s\"']+)[\"']?[^\n]*")
+_CLUE = re.compile(r"<image_clue_\d+>(.*?)</image_clue_\d+>", re.S)
+_USER_IMAGE_PATH = re.compile(r"\n?[^\n]*User Image Path:[*\s]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'*]+))[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,13 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
         if role is None:
             raise BadRow("unknown_role", f"{name}: message {number} has role {turn.get('role', turn.get('from'))!r}")
         text, pictures = _content(turn.get("content", turn.get("value")), name, number)
-        messages.append(LegacyMessage(role, text))
         inline += pictures
+        if role == "call":
+            role, text = "assistant", _as_call(text)
+            if messages and messages[-1].role == "assistant":  # the thought before a call, and calls side by side
+                text = messages.pop().text + text
+        text += "".join(_as_call(orjson.dumps(call["function"]).decode()) for call in turn.get("tool_calls") or ())
+        messages.append(LegacyMessage(role, text))
     images = row.get("images")
     if images is None:
         images = row.get("image")
@@ -89,31 +99,48 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
     return LegacyRow(name, source, tuple(messages), tuple(inline or images or ()), answer=answer)
 
 
+def _as_call(text: str) -> str:
+    """A call's JSON between tags; every ``<`` is escaped, so that code cannot end the tag."""
+    return text if "<tool_call>" in text else f"<tool_call>{text.replace('<', chr(92) + 'u003c')}</tool_call>"
+
+
 def _content(content: Any, name: str, number: int) -> tuple[str, list[Any]]:
     """Text of a message; typed parts are joined, their pictures returned in order."""
-    if isinstance(content, str):
-        return _CLUE.sub(IMAGE_TAG, content), []
+    pictures: list[Any] = []
     if content is None:
-        return "", []
+        return "", pictures
+    if isinstance(content, str):
+        return _CLUE.sub(lambda match: _clue(match.group(1), pictures), content), pictures
     if not isinstance(content, Sequence):
         raise BadRow("unknown_shape", f"{name}: message {number} has content of type {type(content).__name__}")
     texts: list[str] = []
-    pictures: list[Any] = []
     for part in content:
-        if part.get("type") in ("image", "image_url") or "image_url" in part:
+        if isinstance(part, str):
+            texts.append(part)
+        elif part.get("type") in ("image", "image_url") or "image_url" in part:
             value = part.get("image_url", part.get("image"))
             pictures.append(value.get("url") if isinstance(value, Mapping) and "url" in value else value)
             texts.append(IMAGE_TAG)
         else:
-            texts.append(_CLUE.sub("", str(part.get("text", ""))) if pictures else str(part.get("text", "")))
-    return "".join(texts), pictures
+            texts.append(str(part.get("text") or ""))
+    joined = "".join(texts)
+    if pictures:  # the picture is a part of its own, the marks around it are only words
+        return _CLUE.sub(lambda match: IMAGE_TAG * match.group(1).count(IMAGE_TAG), joined), pictures
+    return _CLUE.sub(lambda match: _clue(match.group(1), pictures), joined), pictures
+
+
+def _clue(body: str, pictures: list[Any]) -> str:
+    """PyVision's marks around a picture: a data URI stands for itself, anything else for one of the row's list."""
+    if body.strip().startswith("data:image"):
+        pictures.append(body.strip())
+    return IMAGE_TAG
 
 
 def _from_thyme(row: Mapping[str, Any], name: str, source: str, answer: str) -> LegacyRow:
     images = row.get("image") or row.get("images") or ()
     images = images if isinstance(images, list | tuple) else [images]
     question = row["question"]
-    paths = tuple(_USER_IMAGE_PATH.findall(question))
+    paths = tuple("".join(found) for found in _USER_IMAGE_PATH.findall(question))
     question = _USER_IMAGE_PATH.sub("", question).strip()
     in_response = row["response"].count(IMAGE_TAG)
     given = max(len(images) - in_response, 0)

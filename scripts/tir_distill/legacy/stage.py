@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,14 +10,13 @@ from typing import Any
 
 from ..export import Row, complete_first
 from ..records import BadRow, Progress, atomic_writer, dumps, read_jsonl
+from .answers import ANSWER
 from .clean import NoThinking, letter_to_text, without_thinking
 from .convert import LegacySettings, convert
 from .letters import letter_of
 from .pictures import PictureStore
 from .readers import read_rows
 from .shapes import read_row
-
-_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.S)
 
 
 @dataclass
@@ -90,7 +88,7 @@ def convert_file(
                 report.image_path += result.image_path
                 report.input_image += result.input_image
                 report.without_thinking += bool(without_thinking(result.row))
-                answer = _ANSWER.findall(result.row["messages"][-1]["content"])
+                answer = ANSWER.findall(result.row["messages"][-1]["content"])
                 report.letter_answers += bool(answer and letter_of(answer[-1]))
                 report.per_source[legacy.source] += 1
                 yield result.row
@@ -117,7 +115,8 @@ class CleanReport:
 
 
 def clean_file(source: Path, out: Path, queue: Path, *, no_thinking: NoThinking, letters: bool) -> CleanReport:
-    """Native rows without what the audit would refuse: letters become option texts, rows without thinking go.
+    """Native rows without what the audit would refuse: letters become option texts, rows without thinking or without
+    an answer go.
 
     ``no_thinking="queue"`` puts such rows into ``queue`` for a teacher to write what is missing.
     """
@@ -128,6 +127,8 @@ def clean_file(source: Path, out: Path, queue: Path, *, no_thinking: NoThinking,
             for row in read_jsonl(source):
                 report.rows_read += 1
                 try:
+                    if not ANSWER.search(row["messages"][-1]["content"]):
+                        raise BadRow("no_answer", f"{row['id']}: the last message answers nothing")
                     if letters:
                         row, replaced = letter_to_text(row)
                         report.letters_replaced += replaced

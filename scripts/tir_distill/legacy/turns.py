@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 import orjson
 
 from ..records import BadRow
+from .answers import ANSWER
 from .protocol import Piece, pieces
 from .shapes import LegacyMessage
 
-ANSWER = re.compile(r"<answer>(.*?)</answer>", re.S)
 _RESULT_PREFIX = re.compile(r"\A\s*(?:Search result|Code output|Execution result|Output)s?:\s*\n?", re.I)
 _ACTIONS = {"search": ("query",), "open": ("url",), "python": ("code",)}
 _ALIASES = {"code": "python", "code_interpreter": "python", "python_interpreter": "python", "web_search": "search"}
@@ -146,7 +146,8 @@ class _Builder:
                 f"{self.name}: {len(turn.calls)} calls but {len(turn.results)} results in a turn",
             )
         turn.thinking, turn.text = turn.thinking.strip(), turn.text.strip()
-        self.turns.append(turn)
+        if turn.thinking or turn.text or turn.calls:
+            self.turns.append(turn)
         self.current = None
 
     def finish(self) -> list[NativeTurn]:
