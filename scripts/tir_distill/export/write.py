@@ -45,8 +45,15 @@ def is_complete(row: Mapping[str, Any]) -> bool:
     return bool(row["images"]) and any(message.get("tool_calls") for message in row["messages"])
 
 
-def complete_first(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows, with the first complete one moved to the front; order is kept otherwise."""
+MAX_HELD = 1000
+"""Rows that may wait for a complete one: a file of text alone has none, and may be of any size."""
+
+
+def complete_first(rows: Iterable[Row], *, at_most: int = MAX_HELD) -> Iterator[Row]:
+    """The rows, with the first complete one moved to the front; order is kept otherwise.
+
+    Only the first ``at_most`` rows and the one after them are looked at; they are the only ones held in memory.
+    """
     held: list[Row] = []
     source = iter(rows)
     for row in source:
@@ -54,6 +61,8 @@ def complete_first(rows: Iterable[Row]) -> Iterator[Row]:
             yield row
             break
         held.append(row)
+        if len(held) > at_most:
+            break
     yield from held
     yield from source
 
@@ -70,7 +79,7 @@ def export_rows(
     progress: Progress | None = None,
 ) -> ExportCounts:
     """Filtered shards -> ``out`` and ``rejects`` ({"id", "sample_index", "reason", "detail"} lines), both whole or not
-    at all. Memory holds the ids, and the rows before the first complete one.
+    at all. Memory holds the ids, and at most ``MAX_HELD`` rows before the first complete one.
 
     ``samples_of``: question id -> samples taken, where the filtered files do not hold all of them. ``check`` may refuse
     a row with BadRow (the commands give one that compares renderings).

@@ -70,3 +70,6 @@ def test_complete_row_first_keeps_the_order_otherwise(tmp_path: Path) -> None:
     only_text = rows[:2]
     assert list(complete_first(only_text)) == only_text
     assert list(complete_first([])) == []
+    late = [*[rows[0]] * 4, rows[2]]
+    assert list(complete_first(late, at_most=3)) == late
+    assert next(complete_first(late, at_most=4)) == rows[2]
