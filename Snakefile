@@ -11,6 +11,7 @@ The stages in order, one file each in rules/:
     audit       what may go into training          <results>/<run>/audit.json
     legacy      earlier data as native rows        <results>/legacy/<name>_native.jsonl, <name>_clean.jsonl
     train       mixes of all that                  <results>/train/<mix>/train.jsonl, MIX.json
+    evaluation  the pilot's student, the gate      <results>/<run>/pilot_gate.json, <results>/evaluation_runs/
 
 Paths and every number come from config/config.yaml; `--configfile config/demo.yaml` lays the demo over it.
 """
@@ -32,6 +33,7 @@ include: "rules/export.smk"
 include: "rules/audit.smk"
 include: "rules/legacy.smk"
 include: "rules/train.smk"
+include: "rules/evaluation.smk"
 
 
 localrules:
@@ -75,6 +77,21 @@ for _run in RUNS:
             _run  # pilot, full, demo, ...: a target per run, sampled to audited
         input:
             tir.run_files(config, _run),
+        localrule: True
+
+
+if tir.gate_runs(config):
+
+    rule pilot_student:
+        """The pilot's student, trained on its mix and run on GAIA; exit code 2 says what to do without a GPU."""
+        input:
+            expand(f"{RESULTS}/evaluation_runs/{{run}}/metrics.json", run=tir.gate_runs(config)),
+        localrule: True
+
+    rule pilot_gate:
+        """The gate that the full run waits for; exit code 3 names the failing figure."""
+        input:
+            expand(f"{RESULTS}/{{run}}/pilot_gate.json", run=tir.gate_runs(config)),
         localrule: True
 
 

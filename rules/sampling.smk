@@ -1,6 +1,6 @@
 """Teacher sampling, one job per shard: the paid stage.
 
-REQUIRED INPUTS: <handover>/phase_10k.jsonl
+REQUIRED INPUTS: <handover>/phase_10k.jsonl; <results>/<run>/gate.json for a run with a gate
 OUTPUTS: <results>/<run>/shards/<bucket>/<nnnn>-of-<N>.trajectories.jsonl and .questions.jsonl
 STATE (no outputs, they outlive a failed job): <results>/<run>/state/journal/, the search ledger in <state>/
 CONFIG: sampling, plan, teacher (decide the result); engine, budgets, ledger, sandbox (do not)
@@ -16,6 +16,7 @@ rule sample_shard:
     input:
         questions=f"{HANDOVER}/phase_10k.jsonl",
         template=ancient(TEMPLATE),
+        gate=lambda wildcards: [ancient(path) for path in tir.gate_paper(config, wildcards.run)],
     output:
         trajectories=f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.trajectories.jsonl",
         questions=f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.questions.jsonl",

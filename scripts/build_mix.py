@@ -10,6 +10,7 @@ from typing import Any
 
 from tir_distill import cli
 from tir_distill.records import TirError
+from tir_distill.records.private import refuse_private
 
 parser = cli.Parser(
     description=__doc__,
@@ -31,6 +32,7 @@ def main(args: argparse.Namespace) -> None:
     config = cli.load_config(args.config)
     settings = MixSettings.from_config(config, args.mix)
     count = row_tokens(Tokens.from_config(config))
+    refuse_private([args.out, *(part.path for part in settings.parts)])
     drops = Drops()
     match = evaluation_matcher(args.eval_index, config)
     entries = []

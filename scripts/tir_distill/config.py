@@ -70,6 +70,9 @@ def _check_meaning(config: Mapping[str, Any], name: str) -> None:
         for other in [*entry["adopt"], *([entry["gate"]] if entry["gate"] else [])]:
             if other not in runs:
                 raise UsageError(f"{name}: runs.{key} names the run {other!r}; expected one of {sorted(runs)}")
+    if any(entry["gate"] for entry in runs.values()) and not config["mixes"].get(config["student"]["mix"]):
+        mix = config["student"]["mix"]
+        raise UsageError(f"{name}: student.mix is {mix!r}, which is no mix, but a run waits for a gate")
     fill = config["selection"]["fill"]
     if fill is not None and fill not in config["buckets"]:
         raise UsageError(f"{name}: selection.fill is {fill!r}; expected one of {sorted(config['buckets'])}")

@@ -139,6 +139,22 @@ def run_files(config: Mapping[str, Any], run: str) -> list[str]:
     return [f"{results}/{run}/audit.json", *shards]
 
 
+def gate_runs(config: Mapping[str, Any]) -> list[str]:
+    """Runs that another run waits for."""
+    return sorted({entry["gate"] for entry in runs(config).values() if entry["gate"]})
+
+
+def gate_paper(config: Mapping[str, Any], run: str) -> list[str]:
+    """The file by whose right a run's shards may start; nothing for a run without a gate."""
+    return [f"{config['paths']['results']}/{run}/gate.json"] if runs(config)[run]["gate"] else []
+
+
+def gate_inputs(config: Mapping[str, Any], run: str) -> list[str]:
+    """The passed gate that a run waits for, or nothing when the configuration overrides it with a reason."""
+    gate = runs(config)[run]["gate"]
+    return [f"{config['paths']['results']}/{gate}/pilot_gate.json"] if gate and not config["gate"]["override"] else []
+
+
 def flag(name: str, value: str | None) -> str:
     """A flag with its quoted value for a shell line, or nothing when there is no value."""
     return f"{name} {shlex.quote(value)}" if value else ""
@@ -173,8 +189,12 @@ class Marks:
     def audit(self) -> Path:
         return self.run_dir / "state" / "audit_failed.json"
 
+    @property
+    def gate(self) -> Path:
+        return self.run_dir / "state" / "gate_failed.json"
+
     def clear(self) -> None:
-        for path in (self.stop, self.audit):
+        for path in (self.stop, self.audit, self.gate):
             path.unlink(missing_ok=True)
 
 
@@ -188,6 +208,11 @@ def exit_code_after_failure(run_dirs: Sequence[Path]) -> tuple[ExitCode, str]:
     for run_dir in run_dirs:
         if Marks(run_dir).audit.exists():
             return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
+    for run_dir in run_dirs:
+        if (mark := Marks(run_dir).gate).exists():
+            failing = [figure for figure in read_json(mark)["figures"] if not figure["passed"]]
+            words = "; ".join(f"{f['name']} is {f['count']}, wanted {f['wanted']}" for f in failing)
+            return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the gate is not passed ({words}), see {mark}"
     return ExitCode.FAILED, "a job failed; its log is named above"
 
 

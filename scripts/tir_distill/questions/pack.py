@@ -13,6 +13,7 @@ from typing import Any
 from ..records.errors import TirError
 from ..records.hashing import file_sha256
 from ..records.jsonl import atomic_writer, write_json
+from ..records.private import refuse_private
 from ..records.protocols import Progress
 from .card import card, description
 from .croissant import croissant
@@ -49,7 +50,10 @@ class Evidence:
 def pack(
     config: Mapping[str, Any], evidence: Evidence, *, out: Path, scripts_root: Path, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Complete the hand-over in ``out``; returns the manifest. Raises TirError when the numbers do not add up."""
+    """Complete the hand-over in ``out``; returns the manifest. Raises TirError when the numbers do not add up, and
+    for anything that lies in a private folder.
+    """
+    refuse_private([out, *evidence.counts, *evidence.kept, *evidence.drops, *evidence.evaluation, *evidence.locks])
     (out / MANIFEST).unlink(missing_ok=True)
     rules = DecontaminationSettings.from_config(config)
     selection = SelectionSettings.from_config(config)

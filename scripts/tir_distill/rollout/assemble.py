@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ from ..records import Progress, Question, TokenCounter
 from ..teacher import RetryPolicy, TeacherPool, TeacherSettings
 from ..tools import Toolbox
 from .metered import Meter, Metered
-from .ports import Completer, Session
+from .ports import Completer, Grades, Session
 from .prepare import Pictures
 from .shard import Rooms, ShardJob, ShardReport, sample_shard
+
+FilesOf = Callable[[Question], Mapping[str, Path]]
+"""Attached files of a question: name in the work folder -> file."""
 
 
 async def run_shard(
@@ -28,12 +31,17 @@ async def run_shard(
     progress: Progress | None = None,
     retry: RetryPolicy | None = None,
     clear_stop: bool = False,
+    grader: Grades | None = None,
+    files_of: FilesOf | None = None,
 ) -> ShardReport:
     """Open every room, sample the shard, close them. Raises what ``sample_shard`` raises.
 
-    ``clear_stop``: take the run's stop flag away first; only for the command that starts a whole run.
+    ``clear_stop``: take the run's stop flag away first; only for the command that starts a whole run. ``grader``: in
+    place of rules and judge. ``files_of``: files that python cells find beside the pictures.
     """
-    async with open_rooms(config, job, counter=counter, retry=retry, clear_stop=clear_stop) as rooms:
+    async with open_rooms(
+        config, job, counter=counter, retry=retry, clear_stop=clear_stop, grader=grader, files_of=files_of
+    ) as rooms:
         return await sample_shard(config, job, rooms, progress=progress)
 
 
@@ -45,6 +53,8 @@ async def open_rooms(
     counter: TokenCounter | None = None,
     retry: RetryPolicy | None = None,
     clear_stop: bool = False,
+    grader: Grades | None = None,
+    files_of: FilesOf | None = None,
 ) -> AsyncIterator[Rooms]:
     """The real rooms of a shard."""
     async with contextlib.AsyncExitStack() as stack:
@@ -61,9 +71,11 @@ async def open_rooms(
         stack.callback(meter.settle)
         toolbox = await Toolbox.open(config=config, ledger=ledger, run_dir=job.run_dir, image_root=job.image_root)
         stack.push_async_callback(toolbox.close)
-        cache = job.run_dir / "state" / "judge" / f"{job.bucket}-{job.index:04d}-of-{job.shards:04d}.jsonl"
-        grader = Grader.from_config(config, cache, image_root=job.image_root)
-        stack.push_async_callback(grader.close)
+        if grader is None:
+            cache = job.run_dir / "state" / "judge" / f"{job.bucket}-{job.index:04d}-of-{job.shards:04d}.jsonl"
+            own = Grader.from_config(config, cache, image_root=job.image_root)
+            stack.push_async_callback(own.close)
+            grader = own
         pool = await stack.enter_async_context(
             TeacherPool.open(
                 TeacherSettings.from_config(config),
@@ -86,7 +98,7 @@ async def open_rooms(
                 sample=sample,
                 task_type=question.task_type,
             )
-            return await toolbox.session(owner, question.images)
+            return await toolbox.session(owner, question.images, files_of(question) if files_of else None)
 
         def spend() -> dict[str, int | float]:
             meter.settle()

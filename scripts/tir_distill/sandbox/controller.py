@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +78,16 @@ class Sandbox:
         """Active layers, for manifest and records."""
         return dict(self._layers)
 
-    async def session(self, images: Sequence[Path | bytes] = (), *, seed: int = 0) -> Session:
+    async def session(
+        self, images: Sequence[Path | bytes] = (), *, seed: int = 0, files: Mapping[str, Path] | None = None
+    ) -> Session:
         """A session for one trajectory; never reuse it for another.
 
         ``images``: question pictures, as files or bytes. ``seed``: of ``random`` and NumPy's global generator.
+        ``files``: further files for the work folder by plain name, copied when the worker starts.
         """
         forms = [await self._both_forms(item) for item in images]
-        session = Session(self, forms, seed)
+        session = Session(self, forms, seed, files)
         self._sessions.add(session)
         return session
 

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import shutil
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,18 @@ class _End:
 class Session:
     """Made by ``Sandbox.session``. The worker starts with the first cell: a session without code costs nothing."""
 
-    def __init__(self, sandbox: Sandbox, images: Sequence[tuple[bytes, bytes]], seed: int) -> None:
-        self._sandbox, self._images, self._seed = sandbox, images, seed
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        images: Sequence[tuple[bytes, bytes]],
+        seed: int,
+        files: Mapping[str, Path] | None = None,
+    ) -> None:
+        """Raises ValueError for a file name that is no plain name."""
+        self._sandbox, self._images, self._seed, self._files = sandbox, images, seed, dict(files or {})
+        for name in self._files:
+            if name != Path(name).name or name.startswith("."):
+                raise ValueError(f"{name!r} is no plain file name")
         self._settings = sandbox.settings
         self._folder: Path | None = None
         self._channel: Channel | None = None
@@ -157,6 +168,7 @@ class Session:
         if self._folder is None:
             self._folder = self._sandbox.folder.new()
         self._write_images(self._folder)
+        await asyncio.to_thread(self._copy_files, self._folder)
         self._channel = await self._sandbox.open_channel(
             kind="cells", folder=self._folder, images=len(self._images), seed=self._seed
         )
@@ -169,11 +181,11 @@ class Session:
             if index == 1:
                 names.append(("input_image.jpg", jpeg))
             for name, data in names:
-                path = folder / name
-                if path.is_dir() and not path.is_symlink():
-                    folders.remove(path)
-                path.unlink(missing_ok=True)  # never write through what a cell has put there
-                path.write_bytes(data)
+                _free(folder / name).write_bytes(data)
+
+    def _copy_files(self, folder: Path) -> None:
+        for name, source in self._files.items():
+            shutil.copyfile(source, _free(folder / name))
 
     async def _drop_worker(self) -> None:
         channel, self._channel = self._channel, None
@@ -285,6 +297,14 @@ class Session:
             clean = "".join(letter if letter.isprintable() else "?" for letter in name)[-100:]
             images.setdefault(hashlib.sha256(png).hexdigest(), CellImage(clean, png, *size))
         return tuple(images.values()), left_out
+
+
+def _free(path: Path) -> Path:
+    """The path with nothing at it: never write through what a cell has put there."""
+    if path.is_dir() and not path.is_symlink():
+        folders.remove(path)
+    path.unlink(missing_ok=True)
+    return path
 
 
 def _belongs(frame: Frame, cell: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..records.jsonl import atomic_writer
@@ -19,8 +19,18 @@ FOLDER = "tool_images"
 class PythonTool:
     """One per trajectory. The session starts with the first call, so that trajectories without code cost nothing."""
 
-    def __init__(self, sandbox: Sandbox, images: Sequence[Path], *, run_dir: Path, max_chars: int, seed: int) -> None:
-        self._sandbox, self._images, self._seed = sandbox, images, seed
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        images: Sequence[Path],
+        *,
+        run_dir: Path,
+        max_chars: int,
+        seed: int,
+        files: Mapping[str, Path] | None = None,
+    ) -> None:
+        """``files``: further files of the work folder, by name."""
+        self._sandbox, self._images, self._seed, self._files = sandbox, images, seed, files
         self._run_dir, self._max_chars = run_dir, max_chars
         self._session: Session | None = None
 
@@ -28,7 +38,7 @@ class PythonTool:
         """Run the cell. Raises BadCall before anything is run; TirError when a question picture cannot be read."""
         code = argument(call)
         if self._session is None:
-            self._session = await self._sandbox.session(self._images, seed=self._seed)
+            self._session = await self._sandbox.session(self._images, seed=self._seed, files=self._files)
         result = await self._session.run(code)
         content, cut = for_model(result.output, self._max_chars, result.tail)
         if not content and not result.images:

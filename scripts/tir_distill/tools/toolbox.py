@@ -67,8 +67,12 @@ class Toolbox:
             seed=config["seed"],
         )
 
-    async def session(self, owner: Owner, images: Sequence[str]) -> ToolSession:
-        """The tools of one trajectory. ``images``: question pictures, relative to ``image_root``."""
+    async def session(
+        self, owner: Owner, images: Sequence[str], files: Mapping[str, Path] | None = None
+    ) -> ToolSession:
+        """The tools of one trajectory. ``images``: question pictures, relative to ``image_root``. ``files``: further
+        files that python cells find in their folder, by name.
+        """
         seed = stable_int(self.seed, "python", owner.question_id, str(owner.sample)) >> 32
         python = PythonTool(
             self.sandbox,
@@ -76,6 +80,7 @@ class Toolbox:
             run_dir=self.run_dir,
             max_chars=self.max_chars,
             seed=seed,
+            files=files,
         )
         return ToolSession(self, owner, python)
 
