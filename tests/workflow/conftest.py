@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
 
-from workflow_helpers import Clone, Servers, copy_project
+from workflow_helpers import Clone, DemoRun, Servers, copy_project
 
 DEMO = "config/demo.yaml"
-
-
-@dataclass
-class DemoRun:
-    """A finished demo run, the servers that it talked to, and the arguments that name it."""
-
-    clone: Clone
-    servers: Servers
-    args: tuple[str, ...]
-    output: str
 
 
 @pytest.fixture(scope="session")

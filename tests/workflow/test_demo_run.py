@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import DemoRun
 
 from tir_distill.demo import expectations
-from workflow_helpers import SECRET_NAMES, jobs_in, processes_with
+from workflow_helpers import SECRET_NAMES, DemoRun, jobs_in, processes_with
 
 pytestmark = pytest.mark.workflow
 
@@ -78,7 +77,7 @@ def test_counts_close(demo: DemoRun) -> None:
         == sum(count for name, count in stats["questions"].items() if name != "total")
     )
     manifest = demo.clone.json("results/handover_demo/MANIFEST.json")
-    assert sum(bucket["selected"] for bucket in manifest["counts"]["per_bucket"].values()) == len(questions)
+    assert sum(bucket["count"] for bucket in manifest["counts"]["by_bucket"].values()) == len(questions)
 
 
 def test_a_search_is_paid_for_once(demo: DemoRun) -> None:

@@ -7,8 +7,7 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..export import final_answer, is_image_code, is_letter
-from ..export.behaviour import CODE_TOOLS, SEARCH_TOOLS
+from ..records.behaviour import CODE_TOOLS, SEARCH_TOOLS, find_answer, has_image_code, is_letter
 from .findings import Finding
 from .settings import AuditSettings
 from .view import View
@@ -39,7 +38,7 @@ class Behaviour:
         task = view.row.get("task_type")
         names = [call.name for _, call in view.calls]
         searches = sum(name in SEARCH_TOOLS for name in names)
-        if task is None or task in self.settings.search_task_types:
+        if not task or task in self.settings.search_task_types:
             self.search_rows += 1
             self.searches += searches
             if searches:
@@ -49,11 +48,11 @@ class Behaviour:
         if not view.images:
             for reply, call in view.calls:
                 code = str((call.arguments or {}).get("code", "")) if call.name in CODE_TOOLS else ""
-                if is_image_code(code):
+                if has_image_code(code):
                     item = _finding("image_code_without_picture", reply.message, code)
                     self.image_code.append((row_id, line, item))
         self.think_chars.append(sum(len(reply.thinking or "") for reply in view.replies))
-        answer = final_answer(view.replies[-1].visible) if view.replies else None
+        answer = find_answer(view.replies[-1].visible) if view.replies else None
         if answer is None:
             return
         self.answers += 1

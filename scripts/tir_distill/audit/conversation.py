@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..export import IMAGE_TAG, find_markup, has_search, is_image_code
-from ..export.behaviour import CODE_TOOLS
+from ..export import IMAGE_TAG, find_markup
+from ..records.behaviour import CODE_TOOLS, has_image_code, has_search
 from .findings import Finding, around
 from .settings import AuditSettings
 from .shape import CHECK
@@ -185,7 +185,8 @@ def _columns(view: View) -> Iterator[Finding]:
     """Columns for ablations say what the messages say."""
     searched = has_search(call.name for _, call in view.calls)
     painted = any(
-        call.name in CODE_TOOLS and is_image_code(str((call.arguments or {}).get("code", ""))) for _, call in view.calls
+        call.name in CODE_TOOLS and has_image_code(str((call.arguments or {}).get("code", "")))
+        for _, call in view.calls
     )
     for name, value in (("has_self_search", searched), ("has_image_code", painted)):
         if view.row.get(name) is not value and isinstance(view.row.get(name), bool):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..export import final_answer
+from ..records.behaviour import find_answer
 from .findings import Finding, around
 from .settings import AuditSettings
 from .view import CLOSE, OPEN, View
@@ -41,5 +41,5 @@ def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
     reply = view.replies[-1]
     if reply.calls:
         yield Finding(check=CHECK, reason="ends_with_call", message=last)
-    elif not final_answer(reply.visible) and reply.visible.count("<answer>") <= reply.visible.count("</answer>"):
+    elif not find_answer(reply.visible) and reply.visible.count("<answer>") <= reply.visible.count("</answer>"):
         yield Finding(check=CHECK, reason="no_answer", message=last, excerpt=reply.visible[-160:])

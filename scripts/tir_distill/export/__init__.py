@@ -14,7 +14,6 @@ Design notes
 - *Outer white space* is trimmed as the template trims it. Leading blanks of visible text stay: the template keeps them.
 """
 
-from .behaviour import CODE_TOOLS, SEARCH_TOOLS, final_answer, has_search, is_image_code, is_letter
 from .image_tokens import image_tokens
 from .lineage import LINEAGE_KEYS, lineage_of, repaired, same_conversation
 from .markup import find_markup
@@ -29,11 +28,9 @@ from .vocabulary import Vocabulary, load_vocabulary
 from .write import ExportCounts, complete_first, export_rows, is_complete
 
 __all__ = [
-    "CODE_TOOLS",
     "IMAGE_TAG",
     "LINEAGE_KEYS",
     "ROW_KEYS",
-    "SEARCH_TOOLS",
     "ExportCounts",
     "ExportSettings",
     "PicturePlaces",
@@ -44,14 +41,10 @@ __all__ = [
     "Vocabulary",
     "complete_first",
     "export_rows",
-    "final_answer",
     "find_markup",
     "find_template",
-    "has_search",
     "image_tokens",
     "is_complete",
-    "is_image_code",
-    "is_letter",
     "lineage_of",
     "load_vocabulary",
     "loss_spans",

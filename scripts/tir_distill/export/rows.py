@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from ..records import BadRow, Trajectory, Turn
+from ..records.behaviour import CODE_TOOLS, find_answer, has_image_code, has_search
 from ..records.conversation import assistant_content
-from .behaviour import CODE_TOOLS, final_answer, has_search, is_image_code
 from .lineage import lineage_of
 from .markup import find_markup
 from .places import PicturePlaces
@@ -68,7 +68,7 @@ def to_row(trajectory: Trajectory, *, places: PicturePlaces, settings: ExportSet
         "judge_model": verdict.judge_model if verdict else "rule",
         "has_self_search": has_search(call.name for call in calls),
         "has_image_code": any(
-            call.name in CODE_TOOLS and is_image_code(str(parse_arguments(call.arguments).get("code", "")))
+            call.name in CODE_TOOLS and has_image_code(str(parse_arguments(call.arguments).get("code", "")))
             for call in calls
         ),
         "answer": question.answer,
@@ -165,5 +165,5 @@ def _check_end(turns: Sequence[Turn]) -> None:
         raise BadRow("ends_with_call", "the last turn is not an answer")
     if any(not turn.calls for turn in turns[:-1]):
         raise BadRow("two_replies", "a turn without a call stands before the last one")
-    if not final_answer(turns[-1].content):
+    if not find_answer(turns[-1].content):
         raise BadRow("no_answer", "no <answer> in the last turn")

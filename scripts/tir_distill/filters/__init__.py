@@ -12,8 +12,6 @@ Design notes.
 
 from .behaviour import behaviour_of, has_self_search, uses_image_code
 from .evaluate import RULE_ORDER, evaluate
-from .f06_letter import is_letter
-from .image_code import has_image_code
 from .repair import repair
 from .report import Fail, FilterReport
 from .settings import EXTRA_RULES, RULES_VERSION, EvaluationText, FilterSettings
@@ -34,9 +32,7 @@ __all__ = [
     "evaluate",
     "filter_file",
     "filter_reports",
-    "has_image_code",
     "has_self_search",
-    "is_letter",
     "read_trajectories",
     "repair",
     "uses_image_code",

@@ -6,9 +6,9 @@ from array import array
 from typing import Any, NamedTuple
 
 from ..records import Trajectory
+from ..records.behaviour import is_letter
 from .f03_self_search import self_searches
 from .f04_image_code_text import image_code_calls
-from .f06_letter import is_letter
 
 
 class Behaviour(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..records import Trajectory
+from ..records.behaviour import has_image_code
 from .calls import code_of, fenced_code
-from .image_code import has_image_code
 from .report import Fail
 from .settings import FilterSettings
 

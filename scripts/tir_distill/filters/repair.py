@@ -16,9 +16,9 @@ import dataclasses
 from dataclasses import dataclass
 
 from ..records import TokenCounts, ToolCall, ToolResult, Trajectory, Turn
+from ..records.behaviour import has_image_code
 from .calls import code_of, paired, texts
 from .cell_names import CellNames, cell_names
-from .image_code import has_image_code
 from .mentions import (
     all_mentions,
     mentions,

@@ -10,8 +10,9 @@ from typing import Any
 
 import orjson
 
-from ..export import IMAGE_TAG, LINEAGE_KEYS, ROW_KEYS, Row, find_markup, has_search, is_image_code, tools_text
+from ..export import IMAGE_TAG, LINEAGE_KEYS, ROW_KEYS, Row, find_markup, tools_text
 from ..records import BadRow, digest
+from ..records.behaviour import has_image_code, has_search
 from ..records.conversation import assistant_content
 from ..records.neutralise import neutralise
 from .answers import in_answer_tags
@@ -110,12 +111,12 @@ def _row(
         "tools": tools_text(settings.tools),
         "source": legacy.source,
         "bucket": settings.name,
-        "task_type": "image_reasoning" if images else "text_reasoning",
+        "task_type": "",  # the sets state none; a guess would hide from the audit that nothing is searched
         "teacher": "legacy",
         "n_samples": 1,
         "judge_model": "none",
         "has_self_search": has_search(names),
-        "has_image_code": any(is_image_code(code) for code in codes),
+        "has_image_code": any(has_image_code(code) for code in codes),
         "answer": legacy.answer or conversation.answer or "",
         "licence": settings.licence,
         "lineage": dict.fromkeys(LINEAGE_KEYS, "")

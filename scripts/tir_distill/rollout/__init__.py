@@ -18,7 +18,6 @@ Design notes.
 - The rooms are put together in ``assemble`` alone; everything else knows only the narrow protocols in ``ports``.
 """
 
-from .answers import find_answer
 from .control import Control
 from .faults import SampleFault
 from .fingerprint import fingerprint
@@ -54,7 +53,6 @@ __all__ = [
     "ShardState",
     "converse",
     "decide",
-    "find_answer",
     "fingerprint",
     "journal_path",
     "request_seed",

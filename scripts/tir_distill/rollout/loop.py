@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..records import Question, StopReason, Turn, turn_messages
+from ..records.behaviour import find_answer
 from ..teacher import Reply, TeacherFault, Transcript
-from .answers import find_answer
 from .faults import SampleFault
 from .memory import Memory
 from .notices import is_forced, searches, with_notice

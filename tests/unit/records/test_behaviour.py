@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tir_distill.export import final_answer, has_search, is_image_code, is_letter
+from tir_distill.records.behaviour import find_answer, has_image_code, has_search, is_letter
 
 PICTURE_CODE = (
     "from PIL import Image|import cv2|x.rotate(90)|x.crop ((0,0,1,1))|plt.imshow(x)|image_1.size|open(IMAGE_PATH)|"
@@ -14,12 +14,12 @@ PICTURE_CODE = (
 
 @pytest.mark.parametrize("code", PICTURE_CODE.split("|"))
 def test_picture_code(code: str) -> None:
-    assert is_image_code(code)
+    assert has_image_code(code)
 
 
 @pytest.mark.parametrize("code", ["print(1)", "APPLIED = 3", "crop = 4", "import pandas as pd", "rotate_90 = 1"])
 def test_other_code(code: str) -> None:
-    assert not is_image_code(code)
+    assert not has_image_code(code)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_no_letters(answer: str) -> None:
 
 
 def test_the_last_answer_counts() -> None:
-    assert final_answer("<answer>a</answer> no: <answer> b\n</answer>") == "b"
-    assert final_answer("<answer>a") is None
+    assert find_answer("<answer>a</answer> no: <answer> b\n</answer>") == "b"
+    assert find_answer("<answer>a") is None
 
 
 def test_search_and_open_are_searches() -> None:

@@ -1,0 +1,55 @@
+"""What calls and answers say about how the model worked: one definition for filters, rows, audit and evaluation."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+SEARCH_TOOLS = frozenset({"search", "open"})
+CODE_TOOLS = frozenset({"python"})
+
+_IMAGE_CODE = re.compile(
+    r"\bPIL\b|\bcv2\b|\.rotate\s*\(|\.crop\s*\(|\bimshow\b"  # the list of seed section 5, F4
+    # the same work on the pictures that every cell finds preloaded (seed section 10.1), or by other libraries
+    r"|\bimage_\d+\b|\binput_image\b|\bIMAGE_PATH\b|\bImage\s*\.\s*(?:open|new|fromarray)\s*\(|\bimread\b"
+    r"|\bskimage\b|\bimageio\b"
+)
+_AROUND_LETTER = re.compile(
+    r"\\(?:boxed|text|mathrm|mathbf)|\b(?:the|final|answer|option|choice|is)\b|选项|答案|[是为]"
+    r"|[\s*_`\"'“”‘’()\[\]{}<>（）【】$.。,，:：;；!！、]+"
+)
+"""Marks and label words that may stand around a letter. Signs that make a word of it (``C++``, ``F#``) are not here."""
+
+LONGEST_LETTER_ANSWER = 60
+"""Characters; a longer answer says more than a letter."""
+
+_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+
+
+def has_search(names: Iterable[str]) -> bool:
+    """At least one call looked something up (F3 counts search and open alike)."""
+    return any(name in SEARCH_TOOLS for name in names)
+
+
+def has_image_code(code: str) -> bool:
+    """Whether Python code opens, cuts, turns or shows pictures."""
+    return _IMAGE_CODE.search(code) is not None
+
+
+def is_letter(answer: str | None) -> bool:
+    """``B``, ``(b).``, ``Option B``, ``选项B``, full-width and boxed forms (F6). A Chinese character is a word."""
+    if not answer or len(answer) > LONGEST_LETTER_ANSWER:
+        return False
+    bare = _AROUND_LETTER.sub("", unicodedata.normalize("NFKC", answer).casefold())
+    return len(bare) == 1 and "a" <= bare <= "z"
+
+
+def find_answer(content: str) -> str | None:
+    """Text inside the last ``<answer>…</answer>``, stripped; None when there is none or it is empty.
+
+    Prose without the tags is no answer (RULINGS 3), nor is an answer that stands only in the thinking: a row must show
+    it where a student is to write it.
+    """
+    found = _ANSWER.findall(content)
+    return (found[-1].strip() or None) if found else None
