@@ -34,11 +34,16 @@ def _spread(number: int, factor: int, wanted: int) -> bool:
     return number * factor % ANSWERED < wanted
 
 
-def rows() -> Iterator[dict[str, Any]]:
-    """26,515 text-only rows in the CodeDance shape: unanswered ones stand evenly between the others."""
+def rows(*, pictures: bool = False) -> Iterator[dict[str, Any]]:
+    """26,515 rows in the CodeDance shape: unanswered ones stand evenly between the others.
+
+    ``pictures``: rows whose code reads a picture have one; else all are text alone.
+    """
     unanswered = 0
+    given = [data_uri(png())] if pictures else []
     for number in range(ANSWERED):
-        yield answered(number)
+        row = answered(number)
+        yield row | {"images": given} if number < INPUT_IMAGE + IMAGE_PATH else row
         while unanswered * ANSWERED < UNANSWERED * (number + 1) and unanswered < UNANSWERED:
             yield {
                 "id": f"open_{unanswered}",

@@ -219,7 +219,8 @@ CASES = [
     Case("ends in a result", row("q", "<code>x</code>", "<tool_response>1</tool_response>"), dropped="no_final_reply"),
     Case("a tag too many", row("<image><image>q", "<answer>1</answer>", images=[RED]), dropped="picture_count"),
     Case("a cut picture", row("<image>q", "<answer>1</answer>", images=[RED[:50]]), dropped="bad_picture"),
-    Case("a second question", row("q", "<answer>1</answer>", "and now?", "<answer>2</answer>"), dropped="second_question"),
+    Case("a second question", row("q", "<answer>1</answer>", "and now?", "<answer>2</answer>"),
+         dropped="second_question"),
     Case("no user", {"messages": [SYSTEM, {"role": "assistant", "content": "x"}], "images": []}, dropped="no_question"),
 ]  # fmt: skip
 

@@ -38,7 +38,8 @@ CASES = [
             "messages": [
                 asked("How wide?", RED),
                 model("I read it.\n<code>\n```python\nprint(image_clue_0.size)\n```\n</code>"
-                      "<interpreter>\nText Result:\n(8, 6)\n</interpreter>\nSo it is 8.\n<answer>\n\\boxed{8}\n</answer>"),
+                      "<interpreter>\nText Result:\n(8, 6)\n</interpreter>\n"
+                      "So it is 8.\n<answer>\n\\boxed{8}\n</answer>"),
             ]
         },
         [
@@ -222,7 +223,10 @@ CASES = [
     Case(
         "a picture between marks that names no file",
         {
-            "messages": [{"role": "user", "content": "<image_clue_0>img</image_clue_0>n?"}, model("<answer>1</answer>")],
+            "messages": [
+                {"role": "user", "content": "<image_clue_0>img</image_clue_0>n?"},
+                model("<answer>1</answer>"),
+            ],
             "images": ["lost/clue_0.png"],
         },
         dropped="missing_picture",
