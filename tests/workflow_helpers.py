@@ -111,6 +111,16 @@ class Servers:
         self.process.wait(timeout=10)
 
 
+@dataclass
+class DemoRun:
+    """A finished demo run, the servers that it talked to, and the arguments that name it."""
+
+    clone: Clone
+    servers: Servers
+    args: tuple[str, ...]
+    output: str
+
+
 def processes_with(*words: str) -> list[int]:
     """Ids of processes whose command line holds all of these words."""
     found = []
