@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SNAKE  := $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: help demo test test-fast lint format bench lock clean
+.PHONY: help setup demo test test-slow test-deep lint format bench lock clean
 help:  ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -23,9 +23,28 @@ setup: $(VENV)/.ready  ## make .venv from the locks
 demo: $(VENV)/.ready  ## the whole line on drawn data with embedded servers (about 2 minutes)
 	$(SNAKE) --configfile config/demo.yaml
 
-test: $(VENV)/.ready  ## every test of the normal suite, then lint and types
-	$(BIN)/python -m pytest -q
+test: $(VENV)/.ready  ## the normal suite (the demo runs whole in it), then lint and types
+	$(BIN)/python scripts/fetch_template.py
+	$(BIN)/python -m pytest -q -m "not slow" -n $(CORES) --dist loadfile tests/unit tests/faults tests/security tests/workflow
 	$(MAKE) lint
+
+test-slow: $(VENV)/.ready  ## the long tests: thousands of conversations, tens of kills
+	$(BIN)/python scripts/fetch_template.py
+	$(BIN)/python -m pytest -q -m slow tests/unit tests/faults tests/security tests/workflow
+
+DEEP := .venv-deep
+$(DEEP)/.ready: $(VENV)/.ready envs/optional-swift.txt
+	$(PYTHON) -m venv --clear $(DEEP)
+	$(DEEP)/bin/python -m pip install -q --disable-pip-version-check torch==2.13.0
+	$(BIN)/uv pip install -q --python $(DEEP)/bin/python --no-deps --require-hashes -r envs/optional-swift.txt
+	place=$$($(DEEP)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])') && \
+	  cp tests/deep/torchvision_on_cpu.py $$place/ && echo 'import torchvision_on_cpu' > $$place/torchvision_on_cpu.pth
+	$(BIN)/python scripts/fetch_template.py
+	$(DEEP)/bin/python tests/deep/build_tiny.py $(DEEP)/tiny-qwen3_5
+	touch $@
+
+test-deep: $(DEEP)/.ready  ## rows through ms-swift itself: 1.7 GB of packages, see tests/deep/README.md
+	TIR_DEEP_MODEL=$(DEEP)/tiny-qwen3_5 $(DEEP)/bin/python -m pytest -q tests/deep
 
 lint: $(VENV)/.ready  ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/ruff check .
@@ -50,4 +69,4 @@ lock: $(VENV)/.ready  ## resolve the .in files again
 	  envs/requirements.in envs/requirements-dev.in -o envs/requirements-dev.txt
 
 clean:  ## remove the environment and caches, never results
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEEP) .mypy_cache .ruff_cache .pytest_cache .hypothesis

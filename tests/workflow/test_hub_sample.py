@@ -10,7 +10,7 @@ import pytest
 
 from workflow_helpers import Clone, copy_project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.hub, pytest.mark.slow]
+pytestmark = [pytest.mark.workflow, pytest.mark.hub]
 
 MIRROR = os.environ.get("TIR_HUB_MIRROR", "")
 BUCKETS = ("fvqa_train", "evobrowsecomp", "livevqa_news_l1", "livevqa_news_l2", "chartqa_human", "tabmwp_numeric")
