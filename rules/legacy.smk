@@ -2,7 +2,8 @@
 
 REQUIRED INPUTS: the files named in config legacy.<name>.input
 OUTPUTS: <results>/legacy/<name>_native.jsonl, <name>_native.report.json, <name>_clean.jsonl, <name>_clean.report.json
-CONFIG: legacy
+    on request: <name>_verify.report.json with <name>_verified.jsonl, <name>_backfilled.jsonl
+CONFIG: legacy, sandbox, teacher
 """
 
 LEGACY = f"{RESULTS}/legacy/{{legacy}}"
@@ -54,3 +55,51 @@ rule clean_legacy:
     shell:
         "clean_legacy.py --in {input:q} --out {output.rows:q} --queue {output.queue:q} --report {output.report:q}"
         " --no-thinking {params.no_thinking:q} 2> {log:q}"
+
+
+rule verify_legacy:
+    """Run the code of converted rows in the sandbox; count where it says something else than the row (on request)."""
+    input:
+        f"{LEGACY}_clean.jsonl",
+    output:
+        side=f"{LEGACY}_verify.jsonl",
+        rows=f"{LEGACY}_verified.jsonl",
+        report=f"{LEGACY}_verify.report.json",
+    log:
+        f"{RESULTS}/legacy/logs/verify_legacy/{{legacy}}.log",
+    benchmark:
+        f"{RESULTS}/legacy/benchmarks/verify_legacy/{{legacy}}.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        code=tir.code_digest("legacy", "sandbox"),
+        sandbox=config["sandbox"],
+        row_root=lambda wildcards: RESULTS,
+        config=CONFIG,
+    shell:
+        "verify_legacy.py --in {input:q} --img-root {params.row_root:q} --side {output.side:q} --out {output.rows:q}"
+        " --report {output.report:q} --config {params.config:q} 2> {log:q}"
+
+
+rule backfill_legacy:
+    """Have the teacher write what queued rows lack (on request); its journal keeps what was paid for."""
+    input:
+        f"{LEGACY}_queue.jsonl",
+    output:
+        rows=f"{LEGACY}_backfilled.jsonl",
+        rejects=f"{LEGACY}_backfilled.rejects.jsonl",
+        report=f"{LEGACY}_backfilled.report.json",
+    log:
+        f"{RESULTS}/legacy/logs/backfill_legacy/{{legacy}}.log",
+    benchmark:
+        f"{RESULTS}/legacy/benchmarks/backfill_legacy/{{legacy}}.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        row_root=lambda wildcards: RESULTS,
+        journal=lambda wildcards: f"{config['paths']['state']}/backfill_{wildcards.legacy}.journal.jsonl",
+        config=CONFIG,
+    shell:
+        "backfill_thinking.py --queue {input:q} --img-root {params.row_root:q} --out {output.rows:q}"
+        " --rejects {output.rejects:q} --report {output.report:q} --journal {params.journal:q}"
+        " --run backfill_{wildcards.legacy} --config {params.config:q} 2> {log:q}"
