@@ -106,6 +106,12 @@ class Servers:
             counts: dict[str, int] = json.load(reply)
         return counts
 
+    def set_faults(self, **faults: Any) -> None:
+        """Change the faults that the servers play, while they serve."""
+        request = urllib.request.Request(f"{self.base}/faults", json.dumps(faults).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=10) as reply:
+            assert reply.status == 200
+
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=10)

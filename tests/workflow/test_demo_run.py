@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -161,6 +162,7 @@ def test_killed_and_resumed_gives_the_same_rows(demo: DemoRun, overlay: Overlay)
             "runs": {"demo": None, "killed": {"phase": "all", "adopt": [], "gate": None}},
             "paths": {"state": "results/killed/state"},
             "engine": {"concurrency": 4},
+            "mixes": {"demo": None},
         }
     )
     undisturbed = demo.servers.counters()
@@ -200,3 +202,52 @@ def test_a_changed_fact_changes_the_answer_and_no_search_means_no_row(demo: Demo
         told = " ".join(m["content"] for m in row["messages"] if m["role"] == "tool")
         answer = re.findall(r"<answer>(.*?)</answer>", row["messages"][-1]["content"])[-1]
         assert answer.lower() in told.lower(), row["id"]
+
+
+def test_a_shard_that_fails_leaves_the_others_finished(demo: DemoRun) -> None:
+    """A second writer holds one journal: that job fails with words, the others end, and the next run makes one."""
+    folder = demo.clone.root / "results/demo/shards"
+    files = sorted(folder.rglob("*.trajectories.jsonl"))[:4]
+    for path in files:
+        path.unlink()
+    shard = files[0].relative_to(folder)
+    journal = demo.clone.root / "results/demo/state/journal" / str(shard).replace(".trajectories", "")
+    with journal.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = demo.clone.snakemake(*demo.args)
+    assert done.returncode == 1
+    assert [path.exists() for path in files] == [False, True, True, True]
+    log = demo.clone.root / "results/demo/logs/sample_shard" / str(shard).replace(".trajectories.jsonl", ".log")
+    assert "another process is sampling this shard" in log.read_text()
+    assert demo.clone.planned(*demo.args)["sample_shard"] == 1
+    assert demo.clone.snakemake(*demo.args).returncode == 0
+
+
+def test_credits_run_out_then_the_same_command_ends_it(demo: DemoRun, overlay: Overlay) -> None:
+    """Exit code 2, nothing billed after the end, and after topping up the rows of a run that always had credits."""
+    args = overlay(
+        {
+            "runs": {"demo": None, "poor": {"phase": "pilot", "adopt": [], "gate": None}},
+            "paths": {"state": "results/poor/state"},
+            "mixes": {"demo": None},
+        }
+    )
+    before = demo.servers.counters()
+    demo.servers.set_faults(credits=4)
+    try:
+        first = demo.clone.snakemake(*args)
+        spent = demo.servers.counters()["search"] - before["search"]
+    finally:
+        demo.servers.set_faults(credits=None)
+    assert first.returncode == 2, first.stdout[-3000:]
+    assert "credits_exhausted" in first.stdout
+    assert spent >= 4
+    again = demo.clone.snakemake(*args)
+    assert again.returncode == 0, again.stdout[-3000:]
+    pilot = {row["id"] for row in demo.clone.lines("results/handover_demo/phase_10k_pilot.jsonl")}
+    everything = rows_of(demo)
+    assert rows_of(demo, "poor") == {name: row for name, row in everything.items() if name in pilot}
+    assert demo.clone.json("results/poor/stats.json")["search"]["requests"] == len(
+        demo.clone.lines("results/poor/search_cache.jsonl")
+    )
+    shutil.rmtree(demo.clone.root / "results" / "poor")
