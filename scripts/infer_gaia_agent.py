@@ -32,15 +32,29 @@ async def prepare(config: Mapping[str, Any], source: Path, private: Path, limit:
     from tir_distill.evaluation.gaia import prepare_gaia
     from tir_distill.evaluation.render import PRELOAD, Renderer
     from tir_distill.sandbox import Sandbox, SandboxFault, SandboxRefused, SandboxSettings, TaskFailed
+    from tir_distill.sources.gaia_tasks import gaia_tasks, shown_picture
+
+    started: list[Sandbox] = []
+
+    async def sandbox() -> Sandbox:
+        """Started for the first file that needs it."""
+        if not started:
+            try:
+                started.append(await Sandbox.start(SandboxSettings.from_config(config), preload=PRELOAD))
+            except (SandboxRefused, SandboxFault) as error:
+                raise TirError(f"sandbox: {error}") from error
+        return started[0]
 
     try:
-        sandbox = await Sandbox.start(SandboxSettings.from_config(config), preload=PRELOAD)
-    except (SandboxRefused, SandboxFault) as error:
-        raise TirError(f"sandbox: {error}") from error
-    try:
-        return await prepare_gaia(source, private, Renderer(sandbox, (TaskFailed, SandboxFault)), limit=limit)
+        return await prepare_gaia(
+            islice(gaia_tasks(source), limit),
+            private,
+            render=Renderer(sandbox, (TaskFailed, SandboxFault)),
+            show=shown_picture,
+        )
     finally:
-        await sandbox.close()
+        for box in started:
+            await box.close()
 
 
 def questions_of(path: Path, limit: int | None) -> list[Question]:

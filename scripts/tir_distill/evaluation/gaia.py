@@ -1,25 +1,20 @@
 """GAIA validation as questions for a student, in a private folder only (gated terms, RULINGS 20).
 
-The rows and files come from the folder of the source ``gaia`` (``sources``); nothing is downloaded here.
+The rows and the policy for pictures are those of ``sources``, handed in by the command.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from ..records import BadRow, Question
+from ..records import Question
 from ..records.jsonl import write_jsonl
 from ..records.private import mark_private
-from ..sources.fields import Row, optional_text, text
-from ..sources.picture_bytes import inside, is_file
-from ..sources.pictures import prepare as prepare_picture
-from ..sources.readers.evaluation import Gaia
-from ..sources.tables import DamagedLine
 from .attachments import Attachment, Placed, Render, attach, kind_of, plain_name
 
 log = logging.getLogger(__name__)
@@ -27,35 +22,25 @@ log = logging.getLogger(__name__)
 BUCKET = "gaia"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One row."""
+class Task(Protocol):
+    """One row (``sources.gaia_tasks.GaiaTask``)."""
 
-    id: str
-    question: str
-    answer: str
-    level: str
-    file: Path | None
+    @property
+    def id(self) -> str: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def file(self) -> Path | None: ...
+    @property
+    def reject(self) -> str: ...
 
 
-class GaiaTasks(Gaia):
-    """The evaluation reader's rows with what a student's score needs as well."""
-
-    columns = (*Gaia.columns, "Level", "level", "Final answer", "final_answer")  # type: ignore[assignment]  # longer
-
-    def task(self, row: Row, index: int) -> Task:
-        """Raises BadRow."""
-        place = optional_text(row, "file_path") or optional_text(row, "file_name")
-        file = inside(self.folder, self._find(place)) if place else None
-        if file is not None and not is_file(file):
-            raise BadRow("file_missing", f"{self.row_id(row, index)}: {place!r} was not fetched")
-        return Task(
-            id=self.row_id(row, index),
-            question=text(row, "Question", "question"),
-            answer=text(row, "Final answer", "final_answer"),
-            level=text(row, "Level", "level").removeprefix("Level").strip(),
-            file=file,
-        )
+ShowPicture = Callable[[bytes], tuple[str, bytes] | None]
+"""Extension and bytes of a picture as it is shown; None when it cannot be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +52,30 @@ class Prepared:
     """Id -> reason."""
 
 
-async def prepare_gaia(
-    source: Path, folder: Path, render: Render, *, tolerant: bool = True, limit: int | None = None
-) -> Prepared:
+async def prepare_gaia(tasks: Iterable[Task], folder: Path, *, render: Render, show: ShowPicture) -> Prepared:
     """Write questions, pictures and attached files below ``folder``, which is marked private, and return the questions.
 
-    ``folder`` is the picture root of the questions. Raises TirError when the source is not there.
+    ``folder`` is the root of the questions' pictures and files. Raises what ``tasks`` raises.
     """
     mark_private(folder)
-    reader = GaiaTasks(source, tolerant=tolerant)
     questions: list[Question] = []
     rejects: dict[str, str] = {}
-    for index, row in enumerate(reader.raw_rows()):
-        if limit is not None and len(questions) >= limit:
-            break
-        if isinstance(row, DamagedLine):
-            rejects[f"{BUCKET}#{index}"] = "damaged_line"
-            continue
-        try:
-            questions.append(await _question(reader.task(row, index), folder, render))
-        except BadRow as error:
-            rejects[reader.row_id(row, index)] = error.reason
-            log.warning("%s is not asked: %s", reader.row_id(row, index), error.reason)
+    for task in tasks:
+        if task.reject:
+            rejects[task.id] = task.reject
+            log.warning("%s is not asked: %s", task.id, task.reject)
+        else:
+            questions.append(await _question(task, folder, render, show))
     write_jsonl(folder / "questions.jsonl", (question.to_dict() for question in questions))
     return Prepared(tuple(questions), rejects)
 
 
-async def _question(task: Task, folder: Path, render: Render) -> Question:
+async def _question(task: Task, folder: Path, render: Render, show: ShowPicture) -> Question:
     images: tuple[str, ...] = ()
     words = ""
     files: list[dict[str, str]] = []
     if task.file is not None:
-        picture = _picture(task.file, folder) if kind_of(task.file.name) == "picture" else None
+        picture = _picture(task.file, folder, show) if kind_of(task.file.name) == "picture" else None
         if picture is not None:
             images = (picture,)
         else:
@@ -128,15 +105,15 @@ def _words(file: Path, found: Attachment) -> str:
     return found.words
 
 
-def _picture(file: Path, folder: Path) -> str | None:
+def _picture(file: Path, folder: Path, show: ShowPicture) -> str | None:
     """Store an attached picture as every consumer can read it; None when it cannot be decoded."""
-    try:
-        stored, _ = prepare_picture(file.read_bytes())
-    except BadRow:
+    shown = show(file.read_bytes())
+    if shown is None:
         return None
-    path = f"images/{stored.sha256}.{stored.ext}"
+    ext, data = shown
+    path = f"images/{hashlib.sha256(data).hexdigest()}.{ext}"
     (folder / "images").mkdir(exist_ok=True)
-    (folder / path).write_bytes(stored.data)
+    (folder / path).write_bytes(data)
     return path
 
 

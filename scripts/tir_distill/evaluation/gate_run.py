@@ -82,6 +82,6 @@ def open_gate(run: str, gate_run: str, gate_file: Path | None, override: str | N
 def _refusal(run: str, gate_run: str, why: str) -> str:
     return (
         f"run '{run}' is refused: the gate of run '{gate_run}' is not passed ({why}). Make it with"
-        " `snakemake pilot_gate`, or give a reason in the configuration under gate.override; it is then written into the"
-        " run's gate.json"
+        " `snakemake pilot_gate`, or give a reason in the configuration under gate.override; it is then"
+        " written into the run's gate.json"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .attachments import Rendering
@@ -16,7 +16,7 @@ MAX_PDF_CHARS = 2_000_000
 
 
 class RunsTasks(Protocol):
-    """``sandbox.Sandbox``, started with ``PRELOAD``."""
+    """``sandbox.Sandbox``."""
 
     async def task(
         self, function: str, header: dict[str, Any], blobs: Sequence[bytes], *, seconds: float, max_bytes: int
@@ -26,8 +26,10 @@ class RunsTasks(Protocol):
 class Renderer:
     """``attachments.Render``."""
 
-    def __init__(self, sandbox: RunsTasks, failures: tuple[type[Exception], ...]) -> None:
-        """``failures``: what a task raises that ended without a result."""
+    def __init__(self, sandbox: Callable[[], Awaitable[RunsTasks]], failures: tuple[type[Exception], ...]) -> None:
+        """``sandbox``: gives the one that was started with ``PRELOAD``. ``failures``: what its tasks raise that ended
+        without a result.
+        """
         self._sandbox, self._failures = sandbox, failures
 
     async def __call__(self, kind: str, data: bytes) -> Rendering:
@@ -50,7 +52,8 @@ class Renderer:
     async def _run(
         self, function: str, header: Mapping[str, Any], data: bytes
     ) -> tuple[dict[str, Any], tuple[bytes, ...]]:
-        return await self._sandbox.task(function, dict(header), [data], seconds=SECONDS, max_bytes=MAX_BYTES)
+        sandbox = await self._sandbox()
+        return await sandbox.task(function, dict(header), [data], seconds=SECONDS, max_bytes=MAX_BYTES)
 
 
 _PDF = {"kind": "pdf", "charset": "", "simple": False, "max_pages": MAX_PDF_PAGES, "max_chars": MAX_PDF_CHARS}

@@ -46,9 +46,11 @@ def to_row(trajectory: Trajectory, *, places: PicturePlaces, settings: ExportSet
 
     Raises BadRow: ``malformed_call``, ``unpaired_calls``, ``infrastructure``, ``missing_think``, ``no_answer``,
     ``ends_with_call``, ``truncated``, ``bad_arguments``, ``markup_in_text``, ``picture_missing``,
-    ``picture_outside_root``, ``not_unicode``, ``no_licence``.
+    ``picture_outside_root``, ``not_unicode``, ``no_licence``, ``private``.
     """
     question, verdict = trajectory.question, trajectory.verdict
+    if question.meta.get("private"):
+        raise BadRow("private", "an evaluation question; it never becomes a row")
     if trajectory.stop == "truncated":
         raise BadRow("truncated", "the teacher's text was cut at its token limit")
     _check_end(trajectory.turns)

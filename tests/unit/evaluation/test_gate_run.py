@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rollout_helpers import question, settings
+from tir_distill.evaluation.gate_run import judge_run, open_gate, write_gate
+from tir_distill.evaluation.student import RunFolder
+from tir_distill.records import AuditFailed, ExitCode, TirError, ToolCall, ToolResult, Trajectory, Turn
+from tir_distill.records.jsonl import read_json, write_json, write_jsonl
+
+
+def answered(number: int, *, search: bool, draw: bool, picture: bool = False) -> Trajectory:
+    calls = []
+    if search:
+        calls.append(ToolCall(id="a", name="search", arguments='{"query":"x"}'))
+    if draw:
+        calls.append(ToolCall(id="b", name="python", arguments='{"code":"from PIL import Image"}'))
+    results = tuple(ToolResult(call_id=call.id, name=call.name, status="ok", content="") for call in calls)
+    asked = question(f"{number:03d}", task_type="image_search" if picture else "text_search")
+    return Trajectory(
+        question=replace(asked, images=("images/a.png",) if picture else ()), sample_index=0, fingerprint="f", seed=1,
+        teacher="s", protocol="native", system="", tools=(),
+        turns=(Turn(index=0, thinking="", content="", calls=tuple(calls), results=results),), stop="answer", answer="x",
+    )  # fmt: skip
+
+
+def run_with(root: Path, searching: int, drawing: int, *, total: int = 165, lost: int = 0) -> RunFolder:
+    """A finished run of ``total`` questions; the last ``lost`` could not be asked."""
+    folder = RunFolder(root)
+    rows = [answered(n, search=n < searching, draw=n >= total - lost - drawing) for n in range(total - lost)]
+    if total > 80:
+        rows[70] = answered(70, search=searching > 70, draw=True, picture=True)
+    write_jsonl(folder.trajectories, rows)
+    write_jsonl(folder.questions, [{"id": f"q{n:03d}", "status": "exhausted"} for n in range(total)])
+    write_json(folder.metrics, {"model": "m", "questions": total})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("searching", "drawing", "passed"), [(31, 2, True), (30, 2, False), (31, 3, False), (165, 0, True)]
+)
+def test_the_gate_is_on_the_right_side_of_both_thresholds(
+    tmp_path: Path, searching: int, drawing: int, passed: bool
+) -> None:
+    document = judge_run(run_with(tmp_path, searching, drawing), settings())
+    assert document["passed"] is passed
+    assert [figure["count"] for figure in document["figures"]] == [searching, drawing]
+
+
+def test_a_question_that_was_not_asked_gains_nothing(tmp_path: Path) -> None:
+    document = judge_run(run_with(tmp_path, 30, 0, lost=40), settings())
+    assert document["questions"] == 165
+    assert document["passed"] is False
+
+
+def test_part_of_the_set_decides_nothing(tmp_path: Path) -> None:
+    with pytest.raises(TirError, match="20 questions, but the gate's thresholds are counts out of"):
+        judge_run(run_with(tmp_path, 20, 0, total=20), settings())
+
+
+def test_a_failed_gate_is_exit_3_with_figure_and_ten_questions(tmp_path: Path) -> None:
+    out = tmp_path / "pilot" / "pilot_gate.json"
+    write_gate(judge_run(run_with(tmp_path / "good", 31, 2), settings()), out)
+    assert read_json(out)["passed"] is True
+    with pytest.raises(AuditFailed) as caught:
+        write_gate(judge_run(run_with(tmp_path / "bad", 30, 2), settings()), out)
+    assert caught.value.exit_code == ExitCode.AUDIT_FAILED
+    names = ", ".join(f"q{n:03d}" for n in range(30, 40))
+    assert f"self_search is 30 of 165, wanted > 30; for example {names}" in str(caught.value)
+    assert "image_code" not in str(caught.value)
+    assert not out.exists()
+    assert read_json(tmp_path / "pilot" / "state" / "gate_failed.json")["passed"] is False
+
+
+def refused(gate: Path | None) -> str:
+    with pytest.raises(AuditFailed) as caught:
+        open_gate("full", "pilot", gate, None)
+    return str(caught.value)
+
+
+def test_a_run_starts_by_a_passed_gate_or_by_a_reason(tmp_path: Path) -> None:
+    gate = tmp_path / "pilot_gate.json"
+    words = refused(gate)
+    assert words.startswith("run 'full' is refused")
+    assert "gate.override" in words
+    document: dict[str, Any] = {"passed": False, "model": "m", "figures": []}
+    write_json(gate, document)
+    assert "was not passed" in refused(gate)
+    write_json(gate, {**document, "passed": True})
+    assert open_gate("full", "pilot", gate, None)["by"] == "passed"
+    assert open_gate("full", "pilot", None, "the deadline") == {
+        "run": "full", "gate": "pilot", "by": "override", "reason": "the deadline",
+    }  # fmt: skip
