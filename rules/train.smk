@@ -1,7 +1,8 @@
 """Training mixes: accepted rows of audited runs, cleaned legacy rows, other files; with launch files.
 
 REQUIRED INPUTS: <results>/<run>/accepted.jsonl with its passed audit.json, <results>/legacy/<name>_clean.jsonl
-OUTPUTS: <results>/train/<mix>/train.jsonl, train.parquet, validation.jsonl, MIX.json; sft.sh, serve.sh beside them
+OUTPUTS: <results>/train/<mix>/train.jsonl, train.parquet, validation.jsonl, MIX.json, README.md, croissant.json;
+    sft.sh, serve.sh and sft_args.json beside them
 CONFIG: mixes, max_length, decontamination
 """
 
@@ -16,7 +17,9 @@ rule build_mix:
         train=f"{RESULTS}/train/{{mix}}/train.jsonl",
         parquet=f"{RESULTS}/train/{{mix}}/train.parquet",
         validation=f"{RESULTS}/train/{{mix}}/validation.jsonl",
-        card=f"{RESULTS}/train/{{mix}}/MIX.json",
+        counts=f"{RESULTS}/train/{{mix}}/MIX.json",
+        card=f"{RESULTS}/train/{{mix}}/README.md",
+        metadata=f"{RESULTS}/train/{{mix}}/croissant.json",
     log:
         f"{RESULTS}/train/logs/build_mix/{{mix}}.log",
     benchmark:

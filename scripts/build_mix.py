@@ -25,8 +25,17 @@ parser.add_argument("--out", type=Path, required=True, help="folder of the mix")
 
 def main(args: argparse.Namespace) -> None:
     from tir_distill.export import Tokens
-    from tir_distill.export.mix import Drops, MixSettings, choose, read_part, write_launch_files, write_mix
+    from tir_distill.export.mix import (
+        Drops,
+        MixSettings,
+        choose,
+        read_part,
+        write_descriptions,
+        write_launch_files,
+        write_mix,
+    )
     from tir_distill.mixing import evaluation_matcher, near_duplicates, row_tokens
+    from tir_distill.questions.croissant import CONTEXT
     from tir_distill.sources import TextPrint
 
     config = cli.load_config(args.config)
@@ -57,7 +66,8 @@ def main(args: argparse.Namespace) -> None:
 
     lines = choose(entries, settings, near, drops)
     document: dict[str, Any] = write_mix(lines, settings, drops, args.out)
-    write_launch_files(settings, args.out, settings.parts[0].row_root)
+    write_descriptions(document, args.out, CONTEXT)
+    write_launch_files(settings, args.out, held_out=bool(document["rows"]["validation"]))
     print(f"{args.out}: {document['rows']['train']} rows to train, {document['rows']['validation']} held out")
 
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import itertools
 import json
 import random
+import re
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,17 @@ import pytest
 
 from legacy_helpers import png
 from tir_distill.config import load
-from tir_distill.export.mix import Drops, MixSettings, Part, choose, conform, read_part, sft_arguments, write_mix
+from tir_distill.export.mix import (
+    Drops,
+    MixSettings,
+    Part,
+    choose,
+    conform,
+    read_part,
+    sft_arguments,
+    write_launch_files,
+    write_mix,
+)
 from tir_distill.mixing import near_duplicates
 from tir_distill.records import BadRow, read_jsonl, write_jsonl
 from tir_distill.sources import TextPrint
@@ -56,6 +69,7 @@ def mixed(
     tmp_path: Path,
     parts: Mapping[str, list[dict[str, Any]]],
     weights: Mapping[str, float] | None = None,
+    /,
     **changes: Any,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     """Train rows, validation rows and the document of a mix of these parts. Evaluation items say 'forbidden'."""
@@ -177,29 +191,73 @@ def test_rows_of_other_origin_get_the_same_keys(tmp_path: Path) -> None:
 
 
 def test_any_order_of_shards_loads(tmp_path: Path) -> None:
+    """The whole file, and its thirds in any order as one data set: every third has a complete row in front."""
     import datasets
     import pyarrow.parquet as pq
 
     (tmp_path / "p.png").write_bytes(png())
     calls = [{"id": "c", "type": "function", "function": {"name": "python", "arguments": "{}"}}]
-    called = row(0, "see", ["p.png"])
-    called["messages"][2]["tool_calls"] = calls
-    train, _, _ = mixed(tmp_path, {"a": [row(n, f"question {n}") for n in range(1, 30)] + [called]})
-    assert train[0]["id"] == "r0"
+    called = [row(n, "see", ["p.png"]) for n in (0, 31, 32)]
+    for one in called:
+        one["messages"][2]["tool_calls"] = calls
+    train, _, _ = mixed(tmp_path, {"a": [row(n, f"question {n}") for n in range(1, 30)] + called})
+    assert train[0]["images"] == ["p.png"]
     table = pq.read_table(tmp_path / "out" / "train.parquet")
-    assert table.num_rows == 30
+    assert table.num_rows == 32
     assert [json.loads(text) for text in table["messages"].to_pylist()] == [line["messages"] for line in train]
-    loaded = datasets.load_dataset(
-        "json", data_files=str(tmp_path / "out" / "train.jsonl"), split="train", cache_dir=str(tmp_path / "cache")
-    )
-    assert loaded.num_rows == 30
+
+    def load(*files: str) -> Any:
+        paths = [str(tmp_path / "out" / name) for name in files]
+        return datasets.load_dataset("json", data_files=paths, split="train", cache_dir=str(tmp_path / "cache"))
+
+    whole = load("train.jsonl")
+    assert whole.num_rows == 32
+    assert whole[0]["messages"][2]["tool_calls"][0]["function"]["name"] == "python"
+    shuffled = list(train)
+    random.Random(7).shuffle(shuffled)
+    complete = [line for line in shuffled if line["images"]]
+    others = [line for line in shuffled if not line["images"]]
+    names = ["one.jsonl", "two.jsonl", "three.jsonl"]
+    for number, name in enumerate(names):
+        write_jsonl(tmp_path / "out" / name, [complete[number], *others[number::3]])
+    for order in itertools.permutations(names):
+        loaded = load(*order)
+        assert loaded.num_rows == 32
+        assert loaded.features == whole.features
 
 
 def test_launch_arguments_follow_the_one_length(tmp_path: Path) -> None:
     arguments = sft_arguments(settings(tmp_path, {"a": 1.0}, max_length=24000), tmp_path)
     assert arguments["max_length"] == 24000
-    assert arguments["truncation_strategy"] == "raise"
+    assert arguments["truncation_strategy"] == "delete"
+    assert arguments["strict"]
     assert arguments["template"] == "qwen3_5"
+
+
+def test_names_and_values_are_those_of_the_pinned_ms_swift(tmp_path: Path) -> None:
+    """swift_arguments.json: the argument names of `swift sft` 4.5.3 and the values where only some are accepted."""
+    known = json.loads((Path(__file__).parent / "swift_arguments.json").read_text())
+    chosen = settings(tmp_path, {"a": 1.0})
+    for name, value in sft_arguments(chosen, tmp_path).items():
+        assert name in known["names"] or name in known["transformers"], name
+        accepted = known["names"].get(name)
+        assert accepted is None or value in accepted, f"{name} {value}"
+    write_launch_files(chosen, tmp_path)
+    flags = re.findall(r"--([a-z_]+) ", (tmp_path / "sft.sh").read_text())
+    assert set(flags) == set(json.loads((tmp_path / "sft_args.json").read_text()))
+    assert subprocess.run(["bash", "-n", tmp_path / "sft.sh", tmp_path / "serve.sh"], check=False).returncode == 0
+    write_launch_files(chosen, tmp_path, held_out=False)
+    assert "val_dataset" not in (tmp_path / "sft.sh").read_text()
+
+
+def test_parts_with_other_picture_folders_share_one_root(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "p.png").write_bytes(png((len(name), ord(name), 0)))
+    parts = tuple(Part(name, tmp_path / f"{name}.jsonl", tmp_path / name, 1.0) for name in ("a", "b"))
+    rows = {"a": [row(1, "one", ["p.png"])], "b": [row(2, "two", ["p.png"])]}
+    train, _, _ = mixed(tmp_path, rows, parts=parts)
+    assert {line["id"]: line["images"] for line in train} == {"r1": ["p.png"], "r2": ["../b/p.png"]}
 
 
 def test_parts_come_from_the_configuration() -> None:

@@ -7,6 +7,7 @@ question stays in the first part that has it; validation holds whole groups of r
 from .choose import Chosen, choose, forbids_commerce
 from .index import Drops, Entry, conform, read_part
 from .launch import sft_arguments, write_launch_files
+from .publish import check_mix, push, stage_mix, write_descriptions
 from .settings import MixSettings, Part
 from .write import describe, rows_of, write_mix
 
@@ -16,13 +17,17 @@ __all__ = [
     "Entry",
     "MixSettings",
     "Part",
+    "check_mix",
     "choose",
     "conform",
     "describe",
     "forbids_commerce",
+    "push",
     "read_part",
     "rows_of",
     "sft_arguments",
+    "stage_mix",
+    "write_descriptions",
     "write_launch_files",
     "write_mix",
 ]

@@ -1,8 +1,9 @@
 """Files that start training and serving on a mix, with the settings under which rows train as they read.
 
 Serving flags are those of seed section 8. Training flags follow how ms-swift 4.5.3 treats rows of this shape: the
-default loss covers every assistant turn with its end token and nothing else, thinking is kept in every turn, rows that
-are too long stop the run instead of being cut or replaced silently, and the floor of picture tokens is the server's.
+default loss covers every assistant turn with its end token and nothing else, thinking is kept in every turn, and the
+floor of picture tokens is the server's. Rows that are too long or cannot be encoded stop the run (``delete`` with
+``strict``: without it they would be replaced by others without a word).
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ TEMPLATE = "qwen3_5"
 MODEL = "Qwen/Qwen3.5-4B"
 
 
-def sft_arguments(settings: MixSettings, folder: Path) -> dict[str, Any]:
-    """Arguments of ``swift sft`` by name."""
+def sft_arguments(settings: MixSettings, folder: Path, *, held_out: bool = True) -> dict[str, Any]:
+    """Arguments of ``swift sft`` by name. ``held_out``: there are validation rows."""
     return {
         "model": MODEL,
         "template": TEMPLATE,
         "dataset": [str(folder / "train.jsonl")],
-        "val_dataset": [str(folder / "validation.jsonl")],
+        **({"val_dataset": [str(folder / "validation.jsonl")]} if held_out else {}),
         "split_dataset_ratio": 0,
         "tuner_type": "full",
         "torch_dtype": "bfloat16",
         "attn_impl": "flash_attn",
         "max_length": settings.max_length,
-        "truncation_strategy": "raise",
+        "truncation_strategy": "delete",
         "strict": True,
         "loss_scale": "default",
         "num_train_epochs": 1,
@@ -48,15 +49,15 @@ def sft_arguments(settings: MixSettings, folder: Path) -> dict[str, Any]:
     }
 
 
-def write_launch_files(settings: MixSettings, folder: Path, row_root: Path) -> None:
+def write_launch_files(settings: MixSettings, folder: Path, *, held_out: bool = True) -> None:
     """sft_args.json, sft.sh and serve.sh beside the rows."""
-    arguments = sft_arguments(settings, folder)
+    arguments = sft_arguments(settings, folder, held_out=held_out)
     (folder / "sft_args.json").write_text(json.dumps(arguments, indent=1) + "\n", encoding="utf-8")
     flags = " \\\n  ".join(f"--{name} {_words(value)}" for name, value in arguments.items())
     _script(
         folder / "sft.sh",
         f"# Trains on the mix '{settings.name}'. Picture paths in rows are relative to ROOT_IMAGE_DIR.\n"
-        f"export ROOT_IMAGE_DIR=${{ROOT_IMAGE_DIR:-{shlex.quote(str(row_root))}}}\n"
+        f"export ROOT_IMAGE_DIR=${{ROOT_IMAGE_DIR:-{shlex.quote(str(settings.root))}}}\n"
         "export IMAGE_MIN_TOKEN_NUM=64   # the floor of the serving side; without it small pictures get fewer tokens\n"
         f'swift sft \\\n  {flags} "$@"\n',
     )

@@ -53,6 +53,11 @@ class MixSettings:
     max_length: int
     """Tokens; longer rows are dropped (RULINGS 12)."""
 
+    @property
+    def root(self) -> Path:
+        """Folder that picture paths in the mix are relative to: that of the first part."""
+        return self.parts[0].row_root
+
     @classmethod
     def from_config(cls, config: Mapping[str, Any], name: str) -> MixSettings:
         """Raises UsageError when there is no such mix."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -30,6 +31,8 @@ def rows_of(lines: Sequence[Chosen], settings: MixSettings) -> Iterator[dict[str
                 files[line.entry.part] = stack.enter_context(part.path.open("rb"))
             files[line.entry.part].seek(line.entry.offset)
             row = conform(orjson.loads(files[line.entry.part].read(line.entry.length)), part.name)
+            if part.row_root != settings.root:
+                row["images"] = [os.path.relpath(part.row_root / path, settings.root) for path in row["images"]]
             yield row if line.copy == 0 else {**row, "id": f"{row['id']}~{line.copy}"}
 
 
@@ -51,7 +54,7 @@ def write_mix(lines: Sequence[Chosen], settings: MixSettings, drops: Drops, out:
         with atomic_writer(out / f"{name}.jsonl") as handle:
             for row in rows_of(complete_line_first(side, settings), settings):
                 handle.write(dumps(row) + b"\n")
-    _write_parquet(out / "train.jsonl", out / "train.parquet")
+    write_parquet(out / "train.jsonl", out / "train.parquet")
     document = describe(sides, settings, drops)
     document["files"] = {
         name: {"bytes": (out / name).stat().st_size, "sha256": file_sha256(out / name)}
@@ -97,7 +100,7 @@ def describe(sides: Mapping[str, Sequence[Chosen]], settings: MixSettings, drops
     }
 
 
-def _write_parquet(source: Path, target: Path) -> None:
+def write_parquet(source: Path, target: Path) -> None:
     """The training rows as parquet. Messages stay JSON text there: their keys differ from row to row."""
     import pyarrow as pa
     import pyarrow.parquet as pq
