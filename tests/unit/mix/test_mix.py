@@ -49,7 +49,7 @@ def row(number: int, question: str, images: list[str] | None = None, **changes: 
     }
 
 
-def settings(tmp_path: Path, parts: Mapping[str, float], **changes: Any) -> MixSettings:
+def settings(tmp_path: Path, parts: Mapping[str, float], /, **changes: Any) -> MixSettings:
     values: dict[str, Any] = {
         "name": "m",
         "parts": tuple(Part(name, tmp_path / f"{name}.jsonl", tmp_path, weight) for name, weight in parts.items()),
