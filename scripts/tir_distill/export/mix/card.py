@@ -67,9 +67,9 @@ def _record() -> str:
     return (
         "## A row\n\n`messages` (system, user, assistant with `<think>…</think>` and `tool_calls`, tool), `images` (a"
         " path for every `<image>` tag, in order), `tools` (schemas as JSON text), and where the row is from: `id`,"
-        " `part`, `source`, `bucket`, `task_type`, `teacher`, `n_samples`, `judge_model`, `has_self_search`, `has_image_code`,"
-        " `answer`, `licence`, `lineage`. All rows have the same keys. In `train.parquet`, `messages` and `lineage`"
-        " are JSON text."
+        " `part`, `source`, `bucket`, `task_type`, `teacher`, `n_samples`, `judge_model`, `has_self_search`,"
+        " `has_image_code`, `answer`, `licence`, `lineage`. All rows have the same keys. In `train.parquet`, `messages`"
+        " and `lineage` are JSON text."
     )
 
 
