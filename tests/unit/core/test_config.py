@@ -60,7 +60,16 @@ def keys_of(value: dict[str, Any], prefix: str = "") -> list[str]:
     return out
 
 
-OPEN = {"sources.sets", "evaluation", "buckets", "runs", "sampling.chat_template_kwargs", "legacy", "search.region", "mixes"}
+OPEN = {
+    "sources.sets",
+    "evaluation",
+    "buckets",
+    "runs",
+    "sampling.chat_template_kwargs",
+    "legacy",
+    "search.region",
+    "mixes",
+}
 
 
 def test_the_readme_explains_every_key() -> None:
