@@ -37,6 +37,9 @@ FLAGS: tuple[tuple[str, type, tuple[str, str], str], ...] = (
     ("--max-tokens", int, ("sampling", "max_tokens"), "tokens of one reply"),
     ("--temperature", float, ("sampling", "temperature"), "sampling temperature"),
     ("--concurrency", int, ("engine", "concurrency"), "conversations at once"),
+    ("--max-search-total", int, ("budgets", "max_search_total"), "paid searches of the whole run"),
+    ("--max-tokens-total", int, ("budgets", "max_tokens_total"), "tokens of the whole run"),
+    ("--max-usd-total", float, ("budgets", "max_usd_total"), "US dollars of the whole run"),
 )
 """Flag, type, place in the configuration, help. A flag that is not given leaves the configured value (RULINGS 15)."""
 
@@ -59,6 +62,8 @@ def configuration(args: argparse.Namespace) -> dict[str, Any]:
     config["plan"]["k_first"] = min(config["plan"]["k_first"], config["plan"]["k_max"])
     config["paths"]["state"] = str(args.out.resolve().parent / "state")
     validate(config, "configuration and flags")
+    if "evaluation_text" in config["filters"]["extra"]:
+        raise UsageError("filters.extra: evaluation_text needs the workflow, which knows the evaluation sets' index")
     return config
 
 
@@ -86,14 +91,20 @@ def chosen(args: argparse.Namespace) -> Iterator[Question]:
         raise UsageError(f"{args.input}: no question has the id {', '.join(sorted(wanted))}")
 
 
-def set_aside(out: Path) -> None:
-    """Keep an earlier run folder under the next free name (--fresh)."""
+def set_aside(out: Path, config: dict[str, Any]) -> None:
+    """Keep an earlier run folder under the next free name, with its budgets (--fresh)."""
+    from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
+
     if not out.exists():
         return
     number = 1
     while (kept := out.with_name(f"{out.name}.{number}")).exists():
         number += 1
     out.rename(kept)
+    if config["ledger"]["url"] or (Path(config["paths"]["state"]) / "ledger.sqlite").exists():
+        ledger = Ledger.open(ledger_url(config), run=out.resolve().name, settings=LedgerSettings.from_config(config))
+        ledger.rename_run(kept.name)
+        ledger.close()
     log.info("the earlier run is kept as %s", kept)
 
 
@@ -110,7 +121,7 @@ def main(args: argparse.Namespace) -> None:
         print(table(forecast(questions, config, read_json(args.plan) if args.plan.name else None)))
         return
     if args.fresh:
-        set_aside(args.out)
+        set_aside(args.out, config)
     sample_and_finish(args, config, questions)
 
 
@@ -193,7 +204,8 @@ def _default(flag: str) -> str:
 
     config = read(DEFAULTS)
     section, key = next(place for name, _, place, _ in FLAGS if name == flag)
-    return str(config[section][key] if key else config[section])
+    value = config[section][key] if key else config[section]
+    return "no limit" if value is None else str(value)
 
 
 if __name__ == "__main__":

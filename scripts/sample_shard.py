@@ -9,17 +9,28 @@ import logging
 from pathlib import Path
 
 from tir_distill import cli
-from tir_distill.records import Question, read_jsonl, shard_of
+from tir_distill.records import BadRow, Question, TirError, read_jsonl, shard_of, stable_int
 
 log = logging.getLogger("tir_distill.sample_shard")
 
 
-def questions_of(path: Path, *, bucket: str, phase: str, index: int, shards: int) -> list[Question]:
-    """The shard's questions in file order. A question's shard depends on its id alone."""
-    rows = (
-        row for row in read_jsonl(path) if row.get("bucket") == bucket and (phase == "all" or row["phase"] == phase)
-    )
-    return [Question.from_dict(row) for row in rows if shard_of(row["id"], shards) == index]
+def questions_of(
+    path: Path, *, bucket: str, phase: str, index: int, shards: int, per_bucket: int | None = None
+) -> list[Question]:
+    """The shard's questions in file order. A question's shard depends on its id alone.
+
+    ``per_bucket``: only so many of the whole bucket, spread over it and always the same ones. Raises TirError for a
+    line that is no question.
+    """
+    rows = [row for row in read_jsonl(path) if row.get("bucket") == bucket and phase in ("all", row.get("phase"))]
+    if per_bucket is not None:
+        drawn = sorted((str(row.get("id")) for row in rows), key=lambda name: stable_int(0, "smoke", name))[:per_bucket]
+        rows = [row for row in rows if str(row.get("id")) in set(drawn)]
+    try:
+        questions = [Question.from_dict(row) for row in rows]
+    except BadRow as error:
+        raise TirError(f"{path}: {error.detail}; build the hand-over again") from None
+    return [question for question in questions if shard_of(question.id, shards) == index]
 
 
 def main(args: argparse.Namespace) -> None:
@@ -28,6 +39,8 @@ def main(args: argparse.Namespace) -> None:
     from tir_distill.rollout.assemble import run_shard
 
     config = cli.load_config(args.config)
+    if args.samples is not None:
+        config["plan"] |= {"k_first": args.samples, "k_max": args.samples, "k_max_text": args.samples}
     job = ShardJob(
         run=args.run,
         run_dir=args.run_dir,
@@ -35,13 +48,19 @@ def main(args: argparse.Namespace) -> None:
         index=args.shard,
         shards=args.shards,
         questions=questions_of(
-            args.questions, bucket=args.bucket, phase=args.phase, index=args.shard, shards=args.shards
+            args.questions,
+            bucket=args.bucket,
+            phase=args.phase,
+            index=args.shard,
+            shards=args.shards,
+            per_bucket=args.per_bucket,
         ),
         image_root=args.img_root,
         trajectories=args.trajectories,
         questions_out=args.questions_out,
         adopt=args.adopt,
         retry_deferred=args.retry == "deferred",
+        top_up=args.top_up,
     )
     label = f"{args.run} {args.bucket} {args.shard:04d}-of-{args.shards:04d}"
     with cli.ProgressLine(label, len(job.questions)) as progress:
@@ -71,6 +90,14 @@ def _parser() -> cli.Parser:
         "--adopt", type=Path, action="append", default=[], help="folder of a run whose samples to reuse"
     )
     parser.add_argument("--retry", choices=("deferred",), help="open questions that were given up again")
+    parser.add_argument(
+        "--top-up",
+        type=Path,
+        metavar="FILTERED",
+        help="the shard's .filtered.jsonl: sample further where it holds no accepted sample of a question",
+    )
+    parser.add_argument("--per-bucket", type=int, metavar="N", help="only N questions of the bucket (smoke run)")
+    parser.add_argument("--samples", type=int, metavar="N", help="N samples of each question in place of the plan")
     parser.add_argument("--trajectories", type=Path, required=True, help="output: one line per sample")
     parser.add_argument("--questions-out", type=Path, required=True, help="output: one line per question")
     return parser

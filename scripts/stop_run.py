@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
 from tir_distill.records import UsageError
+from tir_distill.workflow import sampled_runs
 
 
 def parser() -> cli.Parser:
@@ -32,8 +33,9 @@ def parser() -> cli.Parser:
 def main(args: argparse.Namespace) -> None:
     """Set, clear or show the flag; then one line on how the run stands."""
     config = cli.load_config(args.config)
-    if args.run not in config["runs"]:
-        raise UsageError(f"--run: {args.run!r} is no run of {args.config}; expected one of {sorted(config['runs'])}")
+    known = sampled_runs(config)
+    if args.run not in known:
+        raise UsageError(f"--run: {args.run!r} is no run of {args.config}; expected one of {sorted(known)}")
     ledger = Ledger.open(ledger_url(config), run=args.run, settings=LedgerSettings.from_config(config))
     try:
         if args.reason is not None:

@@ -258,6 +258,12 @@ class Ledger:
         with self._store.read() as connection:
             return run_counts.run_counts(connection, run)
 
+    def rename_run(self, name: str) -> None:
+        """Give everything counted for this run to another name: the run starts anew, what it bought stays bought."""
+        with self._store.write() as connection:
+            run_counts.rename_run(connection, self.run, name)
+        self._flag = (-1.0, None)
+
     # ---- the cache as a file ----------------------------------------------------------------------------------------
 
     def export_cache(self, path: Path, run: str | None = None) -> int:

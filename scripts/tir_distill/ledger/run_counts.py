@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select, update
 
 from . import schema, statements
 from .outcomes import RunTotals
@@ -34,3 +34,10 @@ def question_billed(connection: Connection, run: str, question_id: str) -> int:
 def add_to_question(connection: Connection, run: str, question_id: str, billed: int) -> None:
     """Add to a question's count. Call inside a write transaction."""
     statements.run(connection, statements.ADD_TO_QUESTION, {"run": run, "question": question_id, "billed": billed})
+
+
+def rename_run(connection: Connection, run: str, name: str) -> None:
+    """Move what a run has used to another name; what stood under that name is forgotten. Answers stay for all runs."""
+    for table in (schema.calls, schema.questions, schema.runs, schema.token_holds, schema.stops):
+        connection.execute(delete(table).where(table.c.run == name))
+        connection.execute(update(table).where(table.c.run == run).values(run=name))

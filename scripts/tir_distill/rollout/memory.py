@@ -23,6 +23,18 @@ class Memory:
         self.replies = {key: value for key, value in self.replies.items() if key[0] <= turn}
         self.results = {key: value for key, value in self.results.items() if key[0] <= turn}
 
+    def close_gaps(self, max_calls: int) -> None:
+        """Forget what follows a turn of which something is missing: a damaged line of the journal.
+
+        Later replies answered a history that can no longer be vouched for.
+        """
+        turn = 0
+        while (reply := self.replies.get((turn, 1)) or self.replies.get((turn, 0))) is not None:
+            if any((turn, position) not in self.results for position in range(len(reply.calls[:max_calls]))):
+                break
+            turn += 1
+        self.forget_after(turn)
+
 
 def reply_to_dict(reply: Reply) -> dict[str, Any]:
     """A reply for the journal."""

@@ -12,8 +12,10 @@ from .tool_turn import STATEFUL, keep_calls
 async def restore_python(memory: Memory, session: Session, recorder: Recorder, max_calls: int) -> None:
     """Run the remembered cells again, in order, and compare what they say.
 
-    At the first difference the conversation goes on from that turn: its reply stays (the history before it is the same
-    and it is paid for), its cells' results become the new ones, everything later is forgotten, and the record says so.
+    At the first difference the conversation goes on from the beginning of that turn: its reply stays, its cells'
+    results become the new ones, everything later is forgotten, and the record says so. The reply stays because it was
+    given before the cell ran: its history is the same, so asking again would ask the same request, with the same seed,
+    and pay for it twice.
     """
     for turn, position, call in _cells(memory, max_calls):
         before = memory.results.get((turn, position))

@@ -24,6 +24,9 @@ from .state import ShardState
 
 log = logging.getLogger(__name__)
 
+SHARED_STOPS = frozenset({"endpoint_saturated", "bad_key", "credits_exhausted"})
+"""Stops that have nothing to do with any question: the run's other shards are told of them."""
+
 FULL_WEIGHT, OUTAGE_WEIGHT = 3, 1
 """How much a failed run counts against a question: three outages are as much as one failure of its own."""
 
@@ -122,7 +125,11 @@ class Sampler:
                 plan=prepared.plan,
             )
             indexes = list(islice(known.free_indexes(), together))
-            opening = await asyncio.to_thread(prepared.opening) if prepared.question.images else prepared.opening()
+            try:
+                opening = await asyncio.to_thread(prepared.opening) if prepared.question.images else prepared.opening()
+            except BadRow as error:  # a picture that was there when the shard began
+                self._set_aside(question_id, indexes[0], SampleFault(error.reason, error.detail))
+                return
             done = await asyncio.gather(
                 *(self._guarded(prepared, index, opening) for index in indexes), return_exceptions=True
             )
@@ -133,6 +140,7 @@ class Sampler:
     async def _guarded(self, prepared: Prepared, index: int, opening: Transcript) -> None:
         """One sample within the limit of conversations; its fault or stop is noted, not raised."""
         async with self.slots:
+            self.look_for_stop()
             if self.control.stopping:
                 return
             try:
@@ -141,11 +149,19 @@ class Sampler:
                 self._set_aside(prepared.question.id, index, fault)
             except Stopped as stopped:
                 self.control.stop(stopped.reason, stopped.detail)
+                if stopped.reason in SHARED_STOPS:
+                    self.books.stop(stopped.reason, stopped.detail)
             except TirError:
                 raise
             except Exception as error:  # one question must not hold up the others; it ends as deferred, with its trace
                 log.exception("%s#%d: unexpected error; this is a bug", prepared.question.id, index)
                 self._set_aside(prepared.question.id, index, SampleFault("internal", repr(error)[:200]))
+
+    def look_for_stop(self) -> None:
+        """Obey the run's stop flag, whichever process raised it."""
+        flag = self.books.stopped()
+        if flag is not None:
+            self.control.stop(flag.reason, flag.detail)
 
     def _set_aside(self, question_id: str, index: int, fault: SampleFault) -> None:
         if fault.certain:  # this sample can never be taken; the next index takes its place, outside k
@@ -171,6 +187,7 @@ class Sampler:
         recorder = self.state.recorder(question.id, index)
         session = await self.open_session(question, index, prepared.fingerprint)
         try:
+            memory.close_gaps(prepared.setting.limits.max_calls_per_turn)
             if memory.results:
                 await restore_python(memory, session, recorder, prepared.setting.limits.max_calls_per_turn)
             conversation = await converse(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..records import PRIORITIES, Progress, Question, Stopped, TokenCounter, write_json
+from ..records import PRIORITIES, Progress, Question, Stopped, TokenCounter, read_jsonl, write_json
 from .adopt import adopt
 from .control import Control
 from .journal import Journal
@@ -19,7 +19,7 @@ from .outputs import write_outputs
 from .plan import Next
 from .ports import Books, ChoosesTeacher, Evaluates, Grades
 from .prepare import Pictures, Preparation, prepare
-from .sampler import OpensSession, Prepared, Sampler
+from .sampler import SHARED_STOPS, OpensSession, Prepared, Sampler
 from .settings import EngineSettings
 from .state import ShardState, journal_path
 
@@ -27,9 +27,6 @@ log = logging.getLogger(__name__)
 
 SYNC_S = 1.0
 """Longest time that a journal line may wait to be on the disk; also how often the stop flag is looked at."""
-
-ENDPOINT_STOPS = frozenset({"endpoint_saturated", "bad_key", "credits_exhausted"})
-"""Stops that have nothing to do with any question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +46,8 @@ class ShardJob:
     adopt: Sequence[Path] = ()
     """Folders of other runs."""
     retry_deferred: bool = False
+    top_up: Path | None = None
+    """The shard's filtered samples, when their verdicts are to decide what is bought (RULINGS 2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +128,8 @@ async def sample_shard(
         )
         if job.retry_deferred:
             _reopen(state, ready)
+        if job.top_up is not None:
+            _take_final_verdicts(state, fingerprints, job.top_up, rooms.filter_hash)
         with control.signals() if handle_signals else contextlib.nullcontext():
             await _run(sampler, ready, engine, rooms, progress)
         ends = {item.question.id: sampler.status(item) for item in ready.ready}
@@ -168,7 +169,7 @@ async def _run(
             task.cancel()
         await asyncio.gather(*workers, keeper, cutter, return_exceptions=True)
     reason = sampler.control.reason
-    sampler.write_down_deferrals(endpoint=reason is not None and reason.reason in ENDPOINT_STOPS)
+    sampler.write_down_deferrals(endpoint=reason is not None and reason.reason in SHARED_STOPS)
     _show(sampler, rooms, progress)
 
 
@@ -202,9 +203,7 @@ async def _keep(sampler: Sampler, rooms: Rooms, progress: Progress | None) -> No
     while True:
         await asyncio.sleep(SYNC_S)
         await asyncio.to_thread(sampler.state.journal.sync)
-        flag = rooms.books.stopped()
-        if flag is not None:
-            sampler.control.stop(flag.reason, flag.detail)
+        sampler.look_for_stop()
         _show(sampler, rooms, progress)
 
 
@@ -252,6 +251,20 @@ def _reopen(state: ShardState, ready: Preparation) -> None:
     for item in ready.ready:
         if state.question(item.question.id).attempts:
             state.reopen(item.question.id)
+
+
+def _take_final_verdicts(state: ShardState, fingerprints: Mapping[str, str], filtered: Path, filters: str) -> None:
+    """Let the plan go by what the filter stage says: a question of which it accepted nothing is sampled further."""
+    kept = {question_id for question_id, _, accepted in _verdicts(filtered) if accepted}
+    changed = 0
+    for question_id, sample, _ in _verdicts(filtered):
+        if question_id in fingerprints and question_id not in kept:
+            changed += state.settle_verdict(question_id, sample, accepted=False, filters=filters)
+    log.info("%s: %d samples that sampling had accepted did not pass the filters", filtered, changed)
+
+
+def _verdicts(filtered: Path) -> Iterator[tuple[str, int, bool]]:
+    return ((row["id"], row["sample_index"], row["accepted"]) for row in read_jsonl(filtered))
 
 
 def _stop_if_unfinished(job: ShardJob, control: Control, sampler: Sampler, ends: Mapping[str, Next]) -> None:

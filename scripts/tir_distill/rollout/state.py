@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,10 @@ class ShardState:
             state.fault = event["reason"]
             if event["void"]:
                 state.void.add(event["s"])
+        elif kind == "final":
+            kept = state.samples.get(event["s"])
+            if kept is not None:
+                kept.outcome = replace(kept.outcome, accepted=event["accepted"])
         elif kind == "reopened":
             state.attempts, state.fault = 0, ""
             state.void.clear()
@@ -169,6 +173,19 @@ class ShardState:
         event = {"e": "deferred", "q": question_id, "s": sample, "fp": state.fingerprint}
         event |= {"reason": reason, "detail": detail, "w": weight, "void": void}
         self._learn(event, self.journal.append(event))
+
+    def settle_verdict(self, question_id: str, sample: int, *, accepted: bool, filters: str) -> bool:
+        """Take over the filter stage's word on a finished sample (``top_up``); returns whether it is another one.
+
+        The record stays as it was written; only what the plan goes by changes, and stays so in later runs.
+        """
+        kept = self.question(question_id).samples.get(sample)
+        if kept is None or kept.outcome.accepted == accepted:
+            return False
+        event = {"e": "final", "q": question_id, "s": sample, "fp": self.question(question_id).fingerprint}
+        event |= {"accepted": accepted, "filters": filters}
+        self._learn(event, self.journal.append(event))
+        return True
 
     def reopen(self, question_id: str) -> None:
         """Forget earlier failures (``--retry deferred``)."""

@@ -102,7 +102,8 @@ class TeacherClient:
             self.breaker.waiting_first += first
             try:
                 reply = await self._once(replica, body, tools, limit)
-            except TeacherFault as fault:
+            except TeacherFault as raw:  # servers repeat the key that they refuse
+                fault = TeacherFault(raw.kind, self.endpoint.without_key(raw.detail), raw.retry_after)
                 self._count(fault)
                 if not fault.certain:
                     replica.failed_at, avoid = time.monotonic(), replica

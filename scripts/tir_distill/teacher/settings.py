@@ -21,6 +21,11 @@ class Endpoint:
     key_env: str
     """Name of the environment variable that holds the key. The key itself is never stored."""
 
+    def without_key(self, text: str) -> str:
+        """The text with this endpoint's key taken out: servers repeat a wrong key in their answer."""
+        key = os.environ.get(self.key_env, "")
+        return text.replace(key, "[redacted]") if key else text
+
     def headers(self) -> dict[str, str]:
         """Request headers, the key read at this moment."""
         key = os.environ.get(self.key_env, "")

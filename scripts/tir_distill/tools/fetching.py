@@ -106,7 +106,7 @@ class Fetcher:
         self._pool: httpcore.AsyncConnectionPool | None = None
 
     async def get(self, url: str) -> Body:
-        """Fetch a page. Raises OpenFailed, also when the deadline passes, with the hops so far."""
+        """Fetch a page. Raises OpenFailed, also when the deadline passes, with the hops so far; ResolverDown."""
         hops: list[str] = []
         try:
             return await self._follow(tidy(url), hops)

@@ -13,6 +13,7 @@ from .fetching import Body, Fetcher, OpenFailed, tidy
 from .reader import Reader, ReaderFault
 from .settings import OpenSettings
 from .text import for_model
+from .vetting import ResolverDown
 
 STORED_CHARS = 200_000
 """Kept of a page in the cache, whatever ``max_obs_chars`` is today."""
@@ -60,7 +61,7 @@ class OpenTool:
             meta |= {"hops": hops, "final_url": hops[-1], "blocked": failed.blocked}
             text, _ = for_model(f"Could not open {asked[:500]}: {failed.reason}.", self._max_chars)
             return ToolResult(call_id=call.id, name=call.name, status="model_error", content=text, meta=meta)
-        except (SandboxFault, ReaderFault) as fault:
+        except (SandboxFault, ReaderFault, ResolverDown) as fault:
             text, _ = for_model(f"Could not open {asked[:500]}: {fault}.", self._max_chars)
             return ToolResult(call_id=call.id, name=call.name, status="infrastructure", content=text, meta=meta)
         title = f"# {page['title']}\n\n" if page["title"] else ""

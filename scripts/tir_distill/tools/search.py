@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
 from ..ledger import Fetched, Ledger, Owner, SearchFault, SearchOutcome
@@ -78,7 +78,7 @@ class SearchTool:
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._settings.attempts),
             wait=self._wait,
-            retry=retry_if_exception_type(TryAgain),
+            retry=retry_if_exception(_worth_waiting),
             reraise=True,
         )
         try:
@@ -109,7 +109,7 @@ class SearchTool:
         error = state.outcome.exception() if state.outcome else None
         named = error.retry_after_s if isinstance(error, TryAgain) else None
         grown: float = wait_random_exponential(multiplier=settings.first_wait_s, max=settings.longest_wait_s)(state)
-        return min(named, LONGEST_NAMED_WAIT_S) if named is not None else grown
+        return named if named is not None else grown
 
     def _count_fault(self, fault: SearchFault) -> None:
         self._faults_in_a_row += 1
@@ -133,6 +133,11 @@ class SearchTool:
     @staticmethod
     def _result(call: ToolCall, status: Any, content: str, meta: Mapping[str, Any] | None = None) -> ToolResult:
         return ToolResult(call_id=call.id, name=call.name, status=status, content=content, meta=dict(meta or {}))
+
+
+def _worth_waiting(error: BaseException) -> bool:
+    """A passing failure whose named time is bearable; asking before that time would only be refused again."""
+    return isinstance(error, TryAgain) and (error.retry_after_s or 0.0) <= LONGEST_NAMED_WAIT_S
 
 
 def read_query(call: ToolCall) -> tuple[str | None, str]:

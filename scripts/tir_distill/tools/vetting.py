@@ -35,6 +35,14 @@ _NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1:
 _COMPATIBLE = ipaddress.ip_network("::/96")
 
 
+CONTROL_NAME = "example.com"
+"""Looked up when a name gives a passing failure: whether it is the name or our resolver that does not work."""
+
+
+class ResolverDown(Exception):
+    """No name can be looked up at present: our side, neither the model's nor the page's."""
+
+
 class Refused(Exception):
     """This address is not opened; the text says why in words for the model."""
 
@@ -71,9 +79,11 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
         resolver: Resolver = resolve,
         allow: Callable[[Address], bool] = is_public,
         inner: httpcore.AsyncNetworkBackend | None = None,
+        pause_s: float = 1.0,
     ) -> None:
+        """``pause_s``: before a name is looked up once more."""
         self._ports, self._resolver, self._allow = frozenset(ports), resolver, allow
-        self._inner = inner or httpcore.AnyIOBackend()
+        self._inner, self._pause_s = inner or httpcore.AnyIOBackend(), pause_s
 
     async def connect_tcp(
         self,
@@ -83,13 +93,10 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Raises Refused, or what the inner backend raises."""
+        """Raises Refused, ResolverDown, or what the inner backend raises."""
         if port not in self._ports:
             raise Refused(f"port {port} is not allowed")
-        try:
-            found = await self._resolver(host.strip("[]"), port)
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError("its name cannot be resolved") from error
+        found = await self._look_up(host.strip("[]"), port)
         try:
             addresses = [ipaddress.ip_address(item) for item in found]
         except ValueError:
@@ -107,6 +114,30 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
                     raise
         raise httpcore.ConnectError("no address could be reached")
 
+    async def _look_up(self, host: str, port: int) -> list[str]:
+        """Addresses of a name, tried twice when the failure may pass.
+
+        The same passing failure comes from a resolver that is down and from a domain whose own servers are broken. Only
+        the first is ours: a question must not be put aside because the model named a dead domain.
+        """
+        for last in (False, True):
+            try:
+                return await self._resolver(host, port)
+            except (OSError, UnicodeError) as error:
+                if not _may_pass(error):
+                    raise httpcore.ConnectError("its name cannot be resolved") from error
+                if last and not await self._resolver_works():
+                    raise ResolverDown("names cannot be looked up at present") from error
+            await asyncio.sleep(0 if last else self._pause_s)
+        raise httpcore.ConnectError("its name cannot be resolved")
+
+    async def _resolver_works(self) -> bool:
+        try:
+            await self._resolver(CONTROL_NAME, 443)
+        except (OSError, UnicodeError) as error:
+            return not _may_pass(error)
+        return True
+
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore.AsyncNetworkStream:
@@ -116,6 +147,11 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Between retries of the pool."""
         await asyncio.sleep(seconds)
+
+
+def _may_pass(error: OSError | UnicodeError) -> bool:
+    """A failure of looking up, as opposed to the answer that there is no such name."""
+    return isinstance(error, socket.gaierror) and error.errno in (socket.EAI_AGAIN, socket.EAI_SYSTEM)
 
 
 class BlockList:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rollout_helpers import question, settings
+from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
 from tir_distill.records import Question, UsageError, shard_of, write_json, write_jsonl
 from tir_distill.rollout.forecast import forecast, table
 
@@ -106,9 +107,23 @@ def test_fresh_keeps_the_earlier_folder(distill: Any, tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "mark").write_text(str(number))
-        distill.set_aside(tmp_path / "out")
+        config = distill.configuration(
+            distill._parser().parse_args(["--in", "q.jsonl", "--out", str(tmp_path / "out")])
+        )
+        ledger = open_ledger(config, "out")
+        ledger.settle_tokens("out", None, number)
+        ledger.close()
+        distill.set_aside(tmp_path / "out", config)
     assert not (tmp_path / "out").exists()
     assert [(tmp_path / f"out.{n}" / "mark").read_text() for n in (1, 2)] == ["1", "2"]
+    ledger = open_ledger(config, "out")
+    assert [ledger.run_totals(name).tokens for name in ("out", "out.1", "out.2")] == [0, 1, 2]  # budgets start anew
+    ledger.close()
+
+
+def open_ledger(config: Any, run: str) -> Ledger:
+    Path(config["paths"]["state"]).mkdir(exist_ok=True)
+    return Ledger.open(ledger_url(config), run=run, settings=LedgerSettings.from_config(config))
 
 
 def test_a_shard_takes_its_bucket_phase_and_ids(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
