@@ -41,6 +41,8 @@ localrules:
     questions,
     audit,
     legacy,
+    smoke,
+    top_up,
 
 
 rule all:
@@ -68,6 +70,22 @@ rule legacy:
     """Every legacy file, converted and cleaned."""
     input:
         expand(f"{RESULTS}/legacy/{{name}}_clean.jsonl", name=config["legacy"]),
+
+
+rule smoke:
+    """A few questions of each bucket, one sample each, in results/smoke: rows and statistics to look at (seed 9)."""
+    input:
+        f"{RESULTS}/{tir.SMOKE}/stats.json",
+
+
+rule top_up:
+    """More samples where the filters accepted nothing; afterwards start the run's own target again."""
+    input:
+        [
+            f"{RESULTS}/{run}/state/top_up/{shard}.done"
+            for run in RUNS
+            for shard in tir.filtered_shards(config, run)
+        ],
 
 
 for _run in RUNS:

@@ -21,7 +21,9 @@ CONFIG = f"{STATE}/config.json"
 TEMPLATE = tir.template_input(config)
 RUNS = tir.runs(config)
 BUCKETS = tir.selected_buckets(config)
-RUN_DIRS = [Path(RESULTS) / run for run in RUNS]
+SAMPLED = tir.sampled_runs(config)
+RUN_DIRS = [Path(RESULTS) / run for run in SAMPLED]
+TERMINATION = tir.Termination(config)
 EMBEDDED = []  # the demo servers of this workflow, when there are any
 
 
@@ -29,7 +31,7 @@ wildcard_constraints:
     source="[a-z][a-z0-9_]*",
     bucket="|".join(config["buckets"]),
     set="|".join(config["evaluation"]),
-    run="|".join(RUNS),
+    run="|".join(SAMPLED),
     legacy="[a-z][a-z0-9_]*",
     mix="[a-z][a-z0-9_]*",
     index=r"\d{4}",
@@ -42,6 +44,7 @@ def start_workflow():
     for run_dir in RUN_DIRS:
         tir.Marks(run_dir).clear()
     tir.clear_stop_flags(config)
+    TERMINATION.install()
     if config["demo"] and config["demo"]["serve"]:
         EMBEDDED.append(tir.DemoServers.start(config, Path(STATE)))
 
@@ -51,7 +54,7 @@ def end_workflow(failed):
     while EMBEDDED:
         EMBEDDED.pop().stop()
     if failed:
-        code, reason = tir.exit_code_after_failure(RUN_DIRS)
+        code, reason = tir.exit_code_after_failure(RUN_DIRS, terminated=TERMINATION.received)
         print(f"tir-distill: {reason}", file=sys.stderr)
         sys.exit(int(code))
 

@@ -32,13 +32,52 @@ rule sample_shard:
         protocol=tir.protocol_fingerprint(config),
         sampling=config["sampling"],
         plan=config["plan"],
-        phase=lambda wildcards: RUNS[wildcards.run]["phase"],
-        adopt=lambda wildcards: " ".join(f"--adopt {RESULTS}/{name}" for name in RUNS[wildcards.run]["adopt"]),
+        phase=lambda wildcards: SAMPLED[wildcards.run]["phase"],
+        flags=lambda wildcards: tir.shard_flags(config, wildcards.run),
         run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
         img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
         "sample_shard.py --config {params.config:q} --questions {input.questions:q} --img-root {params.img_root:q}"
-        " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.adopt}"
+        " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.flags}"
         " --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
         " --trajectories {output.trajectories:q} --questions-out {output.questions:q} 2> {log:q}"
+
+
+rule top_up_shard:
+    """Buy the samples of questions of which the filters accepted nothing though sampling had; never by itself.
+
+    Works on a shard that has come to its end: the samples are added to its two files in place, so that the next
+    start of the run's own target filters and exports them.
+    """
+    input:
+        filtered=ancient(f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.filtered.jsonl"),
+        questions=ancient(f"{HANDOVER}/phase_10k.jsonl"),
+    output:
+        f"{RESULTS}/{{run}}/state/top_up/{{bucket}}/{{index}}-of-{{shards}}.done",
+    log:
+        f"{RESULTS}/{{run}}/logs/top_up_shard/{{bucket}}/{{index}}-of-{{shards}}.log",
+    benchmark:
+        f"{RESULTS}/{{run}}/benchmarks/top_up_shard/{{bucket}}/{{index}}-of-{{shards}}.jsonl"
+    priority: lambda wildcards: tir.shard_priority(config, wildcards.bucket)
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        protocol=tir.protocol_fingerprint(config),
+        plan=config["plan"],
+        filters=config["filters"],
+        max_length=config["max_length"],
+        phase=lambda wildcards: SAMPLED[wildcards.run]["phase"],
+        flags=lambda wildcards: tir.shard_flags(config, wildcards.run),
+        run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
+        stem=lambda wildcards: (
+            f"{RESULTS}/{wildcards.run}/shards/{wildcards.bucket}/{wildcards.index}-of-{wildcards.shards}"
+        ),
+        img_root=lambda wildcards, input: str(Path(input.questions).parent),
+        config=CONFIG,
+    shell:
+        "sample_shard.py --config {params.config:q} --questions {input.questions:q} --img-root {params.img_root:q}"
+        " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.flags}"
+        " --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
+        " --top-up {input.filtered:q} --trajectories {params.stem:q}.trajectories.jsonl"
+        " --questions-out {params.stem:q}.questions.jsonl 2> {log:q} && touch {output:q}"

@@ -13,14 +13,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from .records.errors import ExitCode, TirError
 from .records.hashing import combine, digest, file_sha256, text_digest
 from .records.jsonl import read_json, write_json
+from .records.question import PRIORITIES
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
 
 PACKAGE = Path(__file__).resolve().parent
 RESOURCES = PACKAGE.parents[1] / "resources"
@@ -90,21 +95,60 @@ def runs(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: entry for name, entry in config["runs"].items() if entry is not None}
 
 
+SMOKE = "smoke"
+"""The run of the target ``smoke``: a few questions of each bucket, one sample each (seed section 9)."""
+
+
+def sampled_runs(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """All runs that can be sampled: the configured ones and the smoke run, which belongs to no target but its own."""
+    return {SMOKE: {"phase": "all", "adopt": [], "gate": None}} | runs(config)
+
+
 def run_buckets(config: Mapping[str, Any], run: str) -> list[str]:
-    """Buckets that a run samples: all that are selected, or those with a pilot part."""
-    entry = runs(config)[run]
-    names = selected_buckets(config)
+    """Buckets that a run samples: all that are selected, or those with a pilot part, of the chosen priorities."""
+    entry = sampled_runs(config)[run]
+    names = selected_buckets(config) if run == SMOKE else of_priority(config, selected_buckets(config))
     return names if entry["phase"] == "all" else [name for name in names if config["buckets"][name]["pilot"] != 0]
 
 
+def of_priority(config: Mapping[str, Any], buckets: Sequence[str]) -> list[str]:
+    """Buckets that ``--config priority=P0`` (or ``priority=P0,P1``) leaves; all when it is not given (RULINGS 16).
+
+    Raises TirError for a word that is no priority, and when nothing is left.
+    """
+    wanted = [word.strip() for word in str(config.get("priority") or "").split(",") if word.strip()]
+    unknown = sorted(set(wanted) - set(PRIORITIES))
+    if unknown:
+        raise TirError(f"priority: {', '.join(unknown)} is none of {', '.join(PRIORITIES)}")
+    left = [name for name in buckets if not wanted or config["buckets"][name]["priority"] in wanted]
+    if not left:
+        raise TirError(f"priority: no selected bucket is of {', '.join(wanted)}")
+    return left
+
+
 def shard_names(config: Mapping[str, Any], run: str) -> list[str]:
-    """``<bucket>/<nnnn>-of-<N>`` for every shard of a run, buckets in order (RULINGS 21)."""
+    """``<bucket>/<nnnn>-of-<N>`` for every shard of a run, buckets in order (RULINGS 21). A smoke run has one each."""
     return [
         f"{bucket}/{index:04d}-of-{shards:04d}"
         for bucket in run_buckets(config, run)
-        for shards in [config["buckets"][bucket]["shards"]]
+        for shards in [1 if run == SMOKE else config["buckets"][bucket]["shards"]]
         for index in range(shards)
     ]
+
+
+def shard_flags(config: Mapping[str, Any], run: str) -> str:
+    """Further arguments of ``sample_shard.py`` for a run: samples to adopt, and what makes a smoke run small."""
+    results, smoke = config["paths"]["results"], config["smoke"]
+    flags = [f"--adopt {shlex.quote(f'{results}/{name}')}" for name in sampled_runs(config)[run]["adopt"]]
+    if run == SMOKE:
+        flags.append(f"--per-bucket {smoke['per_bucket']} --samples {smoke['samples']}")
+    return " ".join(flags)
+
+
+def filtered_shards(config: Mapping[str, Any], run: str) -> list[str]:
+    """Shards of a run that have come to their end before now: what ``top_up`` may work on."""
+    folder = Path(config["paths"]["results"]) / run / "shards"
+    return [name for name in shard_names(config, run) if (folder / f"{name}.filtered.jsonl").exists()]
 
 
 def mixes(config: Mapping[str, Any]) -> list[str]:
@@ -146,12 +190,12 @@ def gate_runs(config: Mapping[str, Any]) -> list[str]:
 
 def gate_paper(config: Mapping[str, Any], run: str) -> list[str]:
     """The file by whose right a run's shards may start; nothing for a run without a gate."""
-    return [f"{config['paths']['results']}/{run}/gate.json"] if runs(config)[run]["gate"] else []
+    return [f"{config['paths']['results']}/{run}/gate.json"] if sampled_runs(config)[run]["gate"] else []
 
 
 def gate_inputs(config: Mapping[str, Any], run: str) -> list[str]:
     """The passed gate that a run waits for, or nothing when the configuration overrides it with a reason."""
-    gate = runs(config)[run]["gate"]
+    gate = sampled_runs(config)[run]["gate"]
     return [f"{config['paths']['results']}/{gate}/pilot_gate.json"] if gate and not config["gate"]["override"] else []
 
 
@@ -198,13 +242,15 @@ class Marks:
             path.unlink(missing_ok=True)
 
 
-def exit_code_after_failure(run_dirs: Sequence[Path]) -> tuple[ExitCode, str]:
+def exit_code_after_failure(run_dirs: Sequence[Path], *, terminated: bool = False) -> tuple[ExitCode, str]:
     """Snakemake always ends with 1; say what really happened (stopped and resumable, audit failed, failed)."""
     for run_dir in run_dirs:
         marks = Marks(run_dir)
         if marks.stop.exists():
             mark = read_json(marks.stop)
             return ExitCode.RESUMABLE, f"{run_dir.name} stopped: {mark['reason']} ({mark.get('detail', '')}), resumable"
+    if terminated:
+        return ExitCode.RESUMABLE, "stopped by SIGTERM; the same command goes on from here"
     for run_dir in run_dirs:
         if Marks(run_dir).audit.exists():
             return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
@@ -218,14 +264,44 @@ def exit_code_after_failure(run_dirs: Sequence[Path]) -> tuple[ExitCode, str]:
 
 def clear_stop_flags(config: Mapping[str, Any]) -> None:
     """A new start means that the operator has mended what stopped the last one."""
+    for ledger in _ledgers(config):
+        ledger.clear_stop()
+
+
+def _ledgers(config: Mapping[str, Any]) -> Iterator[Ledger]:
+    """The ledger as each run sees it, one after the other; none before anything was sampled."""
     if config["ledger"]["url"] is None and not (Path(config["paths"]["state"]) / "ledger.sqlite").exists():
         return
     from .ledger import Ledger, LedgerSettings, ledger_url
 
-    for run in runs(config):
+    for run in sampled_runs(config):
         ledger = Ledger.open(ledger_url(config), run=run, settings=LedgerSettings.from_config(config))
-        ledger.clear_stop()
-        ledger.close()
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+
+@dataclass
+class Termination:
+    """What a SIGTERM to Snakemake does: it alone would wait for the running shards to end, which may take hours."""
+
+    config: Mapping[str, Any]
+    received: bool = False
+
+    def install(self) -> None:
+        """Stand before Snakemake's own handler, which starts no further job."""
+        earlier = signal.getsignal(signal.SIGTERM)
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            if not self.received:
+                self.received = True
+                for ledger in _ledgers(self.config):  # shards end within their grace period, resumable
+                    ledger.stop("operator", "SIGTERM received")
+            if callable(earlier):
+                earlier(number, frame)
+
+        signal.signal(signal.SIGTERM, handle)
 
 
 # ---- environment -----------------------------------------------------------------------------------------------------
