@@ -30,6 +30,8 @@ def in_answer_tags(text: str) -> str:
 
     A ``\boxed{x}`` that fills the tags becomes ``x``. Where there are no tags, they are added below the text.
     """
+    if "\\boxed" not in text:
+        return text
     given = list(ANSWER.finditer(text))
     if not given:
         value = boxed(text)

@@ -23,7 +23,8 @@ def runnable(code: str, paths: Sequence[str], pictures: int, name: str) -> str:
     """Code that runs under the convention. Raises BadRow ``picture_of_a_result`` for objects that would not exist."""
     for number, path in sorted(enumerate(paths), key=lambda item: -len(item[1])):  # one path may begin another
         code = code.replace(path, f"image_{number + 1}.png" if number else "input_image.jpg")
-    code = _ABSOLUTE.sub(_in_work_folder, code)
+    if "/" in code:
+        code = _ABSOLUTE.sub(_in_work_folder, code)
 
     def clue(match: re.Match[str]) -> str:
         number = int(match.group(1))
@@ -33,7 +34,7 @@ def runnable(code: str, paths: Sequence[str], pictures: int, name: str) -> str:
             )
         return f"image_{number + 1}"
 
-    return _CLUE.sub(clue, code)
+    return _CLUE.sub(clue, code) if "image_clue_" in code else code
 
 
 def with_input_object(codes: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,13 @@ from .shapes import LegacyRow
 from .turns import NativeConversation, NativeTurn, python_call, to_turns
 
 _AFTER_TAG = re.compile(r"(<image>)[ \t]*\n+")
+_LINEAGE: dict[str, Any] = dict.fromkeys(LINEAGE_KEYS, "") | {
+    "sample_index": 0,
+    "seed": "0",
+    "protocol": "text",
+    "repaired_turns": "[]",
+    "versions": "{}",
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,16 @@ class LegacySettings:
     """Folder that picture paths of the output are relative to."""
     licence: str = "not stated"
 
+    @cached_property
+    def tools_text(self) -> str:
+        """``tools`` of every row."""
+        return tools_text(self.tools)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Names of the tools that may be called."""
+        return frozenset(tool["function"]["name"] for tool in self.tools)
+
 
 @dataclass(frozen=True)
 class Converted:
@@ -55,11 +73,10 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     """Convert one row. Raises BadRow with the reason under which it is dropped."""
     name = legacy.id
     conversation = to_turns(legacy.messages, name)
-    known = {tool["function"]["name"] for tool in settings.tools}
     _give_input_object(conversation)
     last = conversation.turns[-1]
     last.text = in_answer_tags(last.text)
-    user = _AFTER_TAG.sub(r"\1", conversation.user.strip())
+    user = _tags_joined(conversation.user.strip())
     results = [result for turn in conversation.turns for result in turn.results]
     missing = len(legacy.images) - user.count(IMAGE_TAG) - sum(result.count(IMAGE_TAG) for result in results)
     if missing < 0:
@@ -74,12 +91,12 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     codes: list[str] = []
     names: list[str] = []
     for index, turn in enumerate(conversation.turns):
-        calls, written = _calls(turn, index, legacy, given, known)
+        calls, written = _calls(turn, index, legacy, given, settings.known)
         codes += written
         names += [call.name for call in turn.calls]
         messages.append(_reply(turn, index, calls, name))
         messages += [
-            {"role": "tool", "tool_call_id": call["id"], "content": _told(_AFTER_TAG.sub(r"\1", result), name)}
+            {"role": "tool", "tool_call_id": call["id"], "content": _told(_tags_joined(result), name)}
             for call, result in zip(calls, turn.results, strict=True)
         ]
     images = [store.put(picture_bytes(value, settings.pictures, name), name) for value in legacy.images]
@@ -88,7 +105,14 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     return Converted(row, bool(codes), any(a for a, _ in flags), any(b for _, b in flags))
 
 
+def _tags_joined(text: str) -> str:
+    """No line break after a picture: the exporter writes none, and the official rendering would keep it."""
+    return _AFTER_TAG.sub(r"\1", text) if IMAGE_TAG in text else text
+
+
 def _give_input_object(conversation: NativeConversation) -> None:
+    if not any("input_image" in call.arguments for turn in conversation.turns for call in turn.calls):
+        return
     places = [(t, n) for t in conversation.turns for n, call in enumerate(t.calls) if call.name == "python"]
     codes = [orjson.loads(turn.calls[number].arguments)["code"] for turn, number in places]
     for (turn, number), code in zip(places, with_input_object(codes), strict=True):
@@ -108,7 +132,7 @@ def _row(
         "id": f"{settings.name}_{legacy.id}",
         "messages": messages,
         "images": [path.relative_to(settings.row_root).as_posix() for path in images],
-        "tools": tools_text(settings.tools),
+        "tools": settings.tools_text,
         "source": legacy.source,
         "bucket": settings.name,
         "task_type": "",  # the sets state none; a guess would hide from the audit that nothing is searched
@@ -119,22 +143,19 @@ def _row(
         "has_image_code": any(has_image_code(code) for code in codes),
         "answer": legacy.answer or conversation.answer or "",
         "licence": settings.licence,
-        "lineage": dict.fromkeys(LINEAGE_KEYS, "")
+        "lineage": _LINEAGE
         | {
             "sample": f"{settings.name}/{legacy.id}#0",
             "question": digest([conversation.user, legacy.answer]),
-            "fingerprint": digest([[m.role, m.text] for m in legacy.messages]),
-            "sample_index": 0,
-            "seed": "0",
-            "protocol": "text",
-            "repaired_turns": "[]",
-            "versions": "{}",
+            "fingerprint": digest([[role, text] for role, text in legacy.messages]),
         },
     }
     return {key: values[key] for key in ROW_KEYS}
 
 
-def _calls(turn: NativeTurn, index: int, legacy: LegacyRow, given: int, known: set[str]) -> tuple[list[Row], list[str]]:
+def _calls(
+    turn: NativeTurn, index: int, legacy: LegacyRow, given: int, known: frozenset[str]
+) -> tuple[list[Row], list[str]]:
     """The calls of a turn in OpenAI shape, and the code they run."""
     calls: list[Row] = []
     codes: list[str] = []
@@ -170,7 +191,7 @@ def _reply(turn: NativeTurn, index: int, calls: list[Row], name: str) -> Row:
 
 def _told(text: str, name: str) -> str:
     """Text that the model was told: everything but its ``<image>`` tags is neutralised, as tool output is."""
-    clean = IMAGE_TAG.join(neutralise(part) for part in text.split(IMAGE_TAG)).strip()
-    if found := find_markup(clean.replace(IMAGE_TAG, "")):
+    clean = IMAGE_TAG.join(map(neutralise, text.split(IMAGE_TAG))).strip()
+    if "<" in clean and (found := find_markup(clean.replace(IMAGE_TAG, ""))):
         raise BadRow("markup_in_text", f"{name}: {found!r} in a message to the model")
     return clean

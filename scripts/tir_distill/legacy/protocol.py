@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -19,7 +18,7 @@ PieceKind = Literal["text", "think", "code", "call", "result"]
 
 RESULT_TAGS = ("tool_response", "sandbox_output", "interpreter", "output")
 _OPENING = re.compile(r"<(think|code|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
-_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*?)(?:\n?[ \t]*```\s*)?\Z", re.S)
+_FENCE_HEAD = re.compile(r"```[\w+-]*[ \t]*\n?")
 _FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
 _FENCE_OPENS = re.compile(r"\s*```[\w+-]*[ \t]*\n")
 _FENCE_ENDS = re.compile(r"\n[ \t]*```\s*(?:</code>|\Z|(?=<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>))")
@@ -27,8 +26,7 @@ _STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + 
 _STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One part of a text. ``code`` is source without fence; ``call`` is the JSON text between the tags."""
 
     kind: PieceKind
@@ -87,8 +85,13 @@ def _source(text: str, start: int) -> tuple[str, int]:
 
 def unfenced(source: str) -> str:
     """Source without its Markdown fence, when it has one, and without blank lines around it."""
-    match = _FENCE.match(source)
-    return (match.group(1) if match else source).strip("\n")
+    body = source.strip()
+    if not body.startswith("```"):
+        return source.strip("\n")
+    head = _FENCE_HEAD.match(body)
+    assert head is not None
+    body = body[head.end() :]
+    return (body[:-3].rstrip(" \t") if body.endswith("```") else body).strip("\n")
 
 
 def _until(text: str, start: int, stop: re.Pattern[str], closing: str) -> tuple[str, int]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -38,8 +38,7 @@ _CLUE = re.compile(r"<image_clue_\d+>(.*?)</image_clue_\d+>", re.S)
 _USER_IMAGE_PATH = re.compile(r"\n?[^\n]*User Image Path:[*\s]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'*]+))[^\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyMessage:
+class LegacyMessage(NamedTuple):
     """Role (``system``, ``user``, ``assistant``, ``tool``) and text; ``<image>`` stands where a picture is."""
 
     role: str
@@ -78,16 +77,18 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
     messages: list[LegacyMessage] = []
     inline: list[Any] = []
     for number, turn in enumerate(turns):
-        role = ROLES.get(str(turn.get("role", turn.get("from"))))
+        given = turn["role"] if "role" in turn else turn.get("from")
+        role = ROLES.get(str(given))
         if role is None:
-            raise BadRow("unknown_role", f"{name}: message {number} has role {turn.get('role', turn.get('from'))!r}")
-        text, pictures = _content(turn.get("content", turn.get("value")), name, number)
+            raise BadRow("unknown_role", f"{name}: message {number} has role {given!r}")
+        text, pictures = _content(turn["content"] if "content" in turn else turn.get("value"), name, number)
         inline += pictures
         if role == "call":
             role, text = "assistant", _as_call(text)
             if messages and messages[-1].role == "assistant":  # the thought before a call, and calls side by side
                 text = messages.pop().text + text
-        text += "".join(_as_call(orjson.dumps(call["function"]).decode()) for call in turn.get("tool_calls") or ())
+        if calls := turn.get("tool_calls"):
+            text += "".join(_as_call(orjson.dumps(call["function"]).decode()) for call in calls)
         messages.append(LegacyMessage(role, text))
     images = row.get("images")
     if images is None:
@@ -109,6 +110,8 @@ def _content(content: Any, name: str, number: int) -> tuple[str, list[Any]]:
     pictures: list[Any] = []
     if content is None:
         return "", pictures
+    if isinstance(content, str) and "<image_clue_" not in content:
+        return content, pictures
     if isinstance(content, str):
         return _CLUE.sub(lambda match: _clue(match.group(1), pictures), content), pictures
     if not isinstance(content, Sequence):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import orjson
 
@@ -27,8 +28,7 @@ _ACTIONS = {"search": ("query",), "open": ("url",), "python": ("code",)}
 _ALIASES = {"code": "python", "code_interpreter": "python", "python_interpreter": "python", "web_search": "search"}
 
 
-@dataclass(frozen=True, slots=True)
-class NativeCall:
+class NativeCall(NamedTuple):
     """A tool call with its arguments as a JSON object text."""
 
     name: str
@@ -78,7 +78,7 @@ def to_turns(messages: Sequence[LegacyMessage], name: str) -> NativeConversation
 
 def _bare_results(text: str, calls: int) -> list[str]:
     """The results in one message, without tags or prefix: one per call where the counts agree, else one in all."""
-    found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"]
+    found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"] if "<" in text else []
     if not found:
         return [_RESULT_PREFIX.sub("", text, count=1).strip("\n")]
     return found if len(found) == calls else ["\n".join(found)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -43,6 +44,20 @@ print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_m
 """
 
 
+def lengthened(row: dict[str, Any]) -> dict[str, Any]:
+    """A system prompt of 2,000 characters and thoughts of 1,500: what earlier sets have."""
+    words = "The figure shows < 5 bars, of which the third is tallest; its label reads 12.5 %. "
+    for message in row["messages"]:
+        content = message["content"]
+        if message["role"] == "system":
+            message["content"] = content + words * 25
+        elif "<think>" in content:
+            message["content"] = content.replace("<think>", "<think>" + words * 18)
+        elif message["role"] == "assistant" and "<code>" in content:
+            message["content"] = content.replace("print(", "# " + words * 6 + "\nprint(")
+    return row
+
+
 def measure(body: str, source: Path, out: Path) -> tuple[float, float]:
     """CPU seconds (best of three) and peak MB."""
     results = []
@@ -56,22 +71,25 @@ def measure(body: str, source: Path, out: Path) -> tuple[float, float]:
 
 
 def test_bench_legacy(tmp_path: Path) -> None:
-    text, picture, threefold = (tmp_path / f"{name}.jsonl" for name in ("text", "picture", "threefold"))
+    text, long, picture, threefold = (tmp_path / f"{name}.jsonl" for name in ("text", "long", "picture", "threefold"))
     write_jsonl(text, made.rows())
+    write_jsonl(long, map(lengthened, made.rows()))
     write_jsonl(picture, made.rows(pictures=True))
     with threefold.open("wb") as handle:
         for _ in range(3):
             handle.write(text.read_bytes())
     print(f"\n26,515 rows, {text.stat().st_size / 1e6:.1f} MB of text; CPU seconds, best of three")
     base, base_mb = measure(COPY, text, tmp_path / "copy.jsonl")
-    print(f"orjson read and write: {base:.2f} s, {base_mb:.0f} MB")
+    long_base, _ = measure(COPY, long, tmp_path / "copy.jsonl")
+    print(f"orjson read and write: {base:.2f} s, {base_mb:.0f} MB; rows of usual length: {long_base:.2f} s")
     for name, body, source in (
-        ("convert, text alone", CONVERT, text),
+        ("convert, text alone, shortest rows", CONVERT, text),
+        (f"convert, text alone, rows of usual length ({long.stat().st_size / 1e6:.0f} MB)", CONVERT, long),
         ("convert, 9,773 rows with one small picture", CONVERT, picture),
         ("convert, three times the rows", CONVERT, threefold),
     ):
         seconds, peak = measure(body, source, tmp_path / "native.jsonl")
-        of = base * 3 if source == threefold else base
+        of = base * 3 if source == threefold else long_base if source == long else base
         print(f"{name}: {seconds:.2f} s = 1/{seconds / of:.1f} of orjson's pace, {peak:.0f} MB")
     native = tmp_path / "native.jsonl"
     own, own_mb = measure(COPY, native, tmp_path / "copy.jsonl")
