@@ -20,7 +20,7 @@ $(VENV)/.ready: envs/requirements-dev.txt envs/optional-postgres.txt envs/bootst
 
 setup: $(VENV)/.ready  ## make .venv from the locks
 
-demo: $(VENV)/.ready  ## the whole line on drawn data with embedded servers (about 2 minutes)
+demo: $(VENV)/.ready  ## the whole line on drawn data with embedded servers (2 to 3 minutes)
 	$(SNAKE) --configfile config/demo.yaml
 
 test: $(VENV)/.ready  ## the normal suite (the demo runs whole in it), then lint and types

@@ -81,11 +81,7 @@ rule smoke:
 rule top_up:
     """More samples where the filters accepted nothing; afterwards start the run's own target again."""
     input:
-        [
-            f"{RESULTS}/{run}/state/top_up/{shard}.done"
-            for run in RUNS
-            for shard in tir.filtered_shards(config, run)
-        ],
+        [f"{RESULTS}/{run}/state/top_up/{shard}.done" for run in RUNS for shard in tir.filtered_shards(config, run)],
 
 
 for _run in RUNS:

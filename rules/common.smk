@@ -6,12 +6,11 @@ from pathlib import Path
 HOME = Path(workflow.basedir)
 sys.path.insert(0, str(HOME / "scripts"))
 
-from tir_distill import config as tir_config
 from tir_distill import workflow as tir
 
 tir.put_commands_on_path(HOME / "scripts")
 tir.mirror_from_environment(config)
-tir_config.validate(config)
+tir.check_configuration(config)
 
 RESULTS = config["paths"]["results"]
 DATA = config["paths"]["data"]

@@ -28,7 +28,8 @@ rule export_run:
     conda:
         "../envs/tir-distill.yaml"
     params:
-        code=tir.code_digest("export", "filters"),
+        code=tir.code_digest("export", "filters", "pipeline.py"),
+        budgets=config["budgets"],
         run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
         img_root=lambda wildcards: HANDOVER,
         row_root=lambda wildcards: RESULTS,

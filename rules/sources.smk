@@ -21,7 +21,8 @@ rule draw_demo_sources:
         "../envs/tir-distill.yaml"
     params:
         seed=config["seed"],
-        code=tir.code_digest("demo/sources"),
+        code=tir.code_digest("demo"),
+        world=tir.data_digest("demo"),
     shell:
         "draw_demo_sources.py --out $(dirname {output.drawn:q}) --seed {params.seed} --marker {output.drawn:q} 2> {log:q}"
 

@@ -28,8 +28,10 @@ rule build_mix:
         "../envs/tir-distill.yaml"
     params:
         mix=lambda wildcards: config["mixes"][wildcards.mix],
+        seed=config["seed"],
         max_length=config["max_length"],
-        code=tir.code_digest("export", "questions", "sources"),
+        near=[config["decontamination"][key] for key in ("jaccard_min", "long_text_min_units")],
+        code=tir.code_digest("export", "questions", "sources", "mixing.py"),
         config=CONFIG,
     shell:
         "build_mix.py --config {params.config:q} --mix {wildcards.mix:q} --eval-index {input.index:q}"

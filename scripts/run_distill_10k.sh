@@ -25,6 +25,10 @@ questions=phase_10k.jsonl
 adopt=()
 [ "$run" = full ] && [ -d out/pilot/state ] && adopt=(--adopt out/pilot)
 "$python" scripts/fetch_template.py   # once: the official chat template, pinned by sha256, for exact token counts
-"$python" scripts/distill_trajectories.py --in "$questions" --img-root . --out "out/$run" --resume "${adopt[@]}" "$@"
-"$python" scripts/check_distilled.py --in "out/$run/accepted.jsonl" --img-root . \
+"$python" scripts/distill_trajectories.py --in "$questions" --img-root . --out "out/$run" "${adopt[@]}" "$@"
+config=()   # what the samples were filtered by is what they are audited by
+for ((i = 1; i < $#; i++)); do
+  if [ "${!i}" = --config ]; then next=$((i + 1)); config+=("${!next}"); fi
+done
+"$python" scripts/check_distilled.py ${config:+--config "${config[-1]}"} --in "out/$run/accepted.jsonl" --img-root . \
   --eval-index eval_text_index.json --report "out/$run/audit.json"

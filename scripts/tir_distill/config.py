@@ -51,9 +51,19 @@ def validate(config: Mapping[str, Any], name: str = "configuration") -> None:
     validator = jsonschema.Draft202012Validator(orjson.loads(SCHEMA.read_bytes()))
     problems = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.absolute_path)))
     if problems:
-        lines = [f"  {'.'.join(map(str, p.absolute_path)) or '(top)'}: {p.message}" for p in problems[:20]]
+        lines = [f"  {_place(p)}: {p.message}" for p in problems[:20]]
         raise UsageError("\n".join([f"{name}: {len(problems)} wrong value(s); see config/README.md", *lines]))
     _check_meaning(config, name)
+
+
+def _place(problem: Any) -> str:
+    """Dotted path of a wrong value; for a key that does not exist, the path of that key."""
+    path = [str(part) for part in problem.absolute_path]
+    if problem.validator == "additionalProperties" and isinstance(problem.instance, Mapping):
+        unknown = [key for key in problem.instance if key not in problem.schema.get("properties", {})]
+        if len(unknown) == 1:
+            path.append(str(unknown[0]))
+    return ".".join(path) or "(top)"
 
 
 def _check_meaning(config: Mapping[str, Any], name: str) -> None:

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from .records.errors import ExitCode, TirError
+from .config import validate
+from .records.errors import ExitCode, TirError, UsageError
 from .records.hashing import combine, digest, file_sha256, text_digest
 from .records.jsonl import read_json, write_json
 from .records.question import PRIORITIES
@@ -50,10 +51,26 @@ def _is_bare_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def code_digest(*rooms: str) -> str:
-    """Digest of what the code of these rooms means. Touching, moving or commenting a file does not change it."""
-    files = sorted(path for room in ("records", *rooms) for path in (PACKAGE / room).rglob("*.py"))
+def code_digest(*names: str) -> str:
+    """Digest of what the code of these rooms (folders) and modules (files) means; ``records`` is always in it.
+
+    Touching, moving or commenting a file does not change it. Raises TirError for a name that does not exist: a digest
+    of nothing would never change.
+    """
+    files: list[Path] = []
+    for name in ("records", *names):
+        place = PACKAGE / name
+        found = sorted(place.rglob("*.py")) if place.is_dir() else [place] * place.is_file()
+        if not found:
+            raise TirError(f"code_digest({name!r}): no such room or module in {PACKAGE}")
+        files += found
     return combine(f"{path.relative_to(PACKAGE)} {text_digest(meaning_of(path.read_text()))}" for path in files)[:16]
+
+
+def data_digest(folder: str) -> str:
+    """Digest of the files of a folder in resources/, by content."""
+    files = sorted(path for path in (RESOURCES / folder).rglob("*") if path.is_file())
+    return combine(f"{path.relative_to(RESOURCES)} {file_sha256(path)}" for path in files)[:16]
 
 
 def shipped_digest() -> str:
@@ -323,6 +340,15 @@ def template_input(config: Mapping[str, Any]) -> list[str]:
 def put_commands_on_path(scripts: Path) -> None:
     """Jobs call the commands in scripts/ by name, from any working folder, with the Python that runs Snakemake."""
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(scripts), os.environ.get("PATH", "")])
+
+
+def check_configuration(config: Mapping[str, Any]) -> None:
+    """Leave with exit code 64 and the wrong keys' paths, before Snakemake wraps them into a traceback of its own."""
+    try:
+        validate(config)
+    except UsageError as error:
+        print(f"tir-distill: {error}", file=sys.stderr)
+        sys.exit(int(ExitCode.USAGE))
 
 
 def mirror_from_environment(config: dict[str, Any]) -> None:

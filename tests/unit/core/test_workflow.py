@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tir_distill import workflow
 from tir_distill.config import load
-from tir_distill.records import ExitCode, write_json
+from tir_distill.records import ExitCode, TirError, write_json
 
 CODE = '''"""Doc."""
 import os
@@ -64,3 +66,17 @@ def test_sources_of_a_run_are_listed_once() -> None:
     assert workflow.sources_of(load()) == [
         "fvqa", "evobrowsecomp", "livevqa", "chartqa", "simplevqa", "fvqa_test", "gaia", "mmbrowsecomp",
     ]  # fmt: skip
+
+
+def test_a_digest_of_nothing_is_an_error() -> None:
+    with pytest.raises(TirError, match="nowhere"):
+        workflow.code_digest("nowhere")
+    assert workflow.code_digest("pipeline.py") != workflow.code_digest("mixing.py")
+
+
+def test_a_wrong_key_ends_with_64_and_its_path(capsys: pytest.CaptureFixture[str]) -> None:
+    config = load()
+    with pytest.raises(SystemExit) as caught:
+        workflow.check_configuration({**config, "filters": {**config["filters"], "min_think_charz": 3}})
+    assert caught.value.code == 64
+    assert "filters.min_think_charz:" in capsys.readouterr().err

@@ -61,7 +61,7 @@ class MixSettings:
     @classmethod
     def from_config(cls, config: Mapping[str, Any], name: str) -> MixSettings:
         """Raises UsageError when there is no such mix."""
-        if name not in config["mixes"]:
+        if config["mixes"].get(name) is None:
             raise UsageError(f"mixes.{name} is not configured; expected one of {sorted(config['mixes'])}")
         entry = config["mixes"][name]
         results = Path(config["paths"]["results"])
