@@ -19,9 +19,9 @@ parser = cli.Parser(
 parser.add_argument("--in", dest="rows", type=Path, required=True, help="rows to audit (JSON Lines)")
 parser.add_argument("--img-root", type=Path, required=True, help="folder that picture paths are relative to")
 parser.add_argument("--template-dir", type=Path, help="tokenizer folder of the model; default: the pinned template")
-parser.add_argument("--eval-index", type=Path, help="eval_text_index.json of the hand-over; without it check 5 fails")
-parser.add_argument("--report", type=Path, required=True, help="where the report goes (JSON)")
-parser.add_argument("--config", type=Path, help="configuration with other thresholds")
+parser.add_argument("--eval-index", type=Path, help="eval_text_index.json (default: the one in --img-root)")
+parser.add_argument("--report", type=Path, help="where the report goes (default: audit.json beside the rows)")
+parser.add_argument("--config", type=Path, action="append", default=[], help="configuration laid over the defaults")
 parser.add_argument("--profile", choices=sorted(PROFILES), default="distilled", help="what kind of rows these are")
 parser.add_argument("--deep", action="store_true", help="also encode every row with ms-swift (envs/optional-swift.txt)")
 
@@ -35,9 +35,10 @@ def load_index(path: Path) -> EvaluationIndex:
 
 
 def main(args: argparse.Namespace) -> ExitCode | None:
-    config = cli.load_config(*([args.config] if args.config else []))
+    config = cli.load_config(*args.config)
     if args.template_dir:
         config["tokens"]["template_dir"] = str(args.template_dir)
+    index = args.eval_index or args.img_root / "eval_text_index.json"  # of an unpacked hand-over
     settings = AuditSettings.from_config(config, args.profile)
     tokens, because = None, ""
     try:
@@ -59,14 +60,14 @@ def main(args: argparse.Namespace) -> ExitCode | None:
             settings,
             img_root=args.img_root,
             tokens=tokens,
-            index=load_index(args.eval_index) if args.eval_index else None,
+            index=load_index(index) if args.eval_index or index.is_file() else None,
             flat_max_std=config["decontamination"]["flat_max_std"],
             secret_values=tuple(cli.secret_values()),
             deep=deep,
             no_tokens_because=because,
             progress=progress,
         )
-    write_json(args.report, report.to_dict())
+    write_json(args.report or args.rows.with_name("audit.json"), report.to_dict())
     print(cli.redact(report.summary()))
     return None if report.passed else ExitCode.AUDIT_FAILED
 

@@ -28,7 +28,7 @@ adopt=()
 "$python" scripts/distill_trajectories.py --in "$questions" --img-root . --out "out/$run" "${adopt[@]}" "$@"
 config=()   # what the samples were filtered by is what they are audited by
 for ((i = 1; i < $#; i++)); do
-  if [ "${!i}" = --config ]; then next=$((i + 1)); config+=("${!next}"); fi
+  if [ "${!i}" = --config ]; then next=$((i + 1)); config+=(--config "${!next}"); fi
 done
-"$python" scripts/check_distilled.py ${config:+--config "${config[-1]}"} --in "out/$run/accepted.jsonl" --img-root . \
+"$python" scripts/check_distilled.py "${config[@]}" --in "out/$run/accepted.jsonl" --img-root . \
   --eval-index eval_text_index.json --report "out/$run/audit.json"
