@@ -194,3 +194,17 @@ def test_letters_without_options_are_dropped_when_cleaning(tmp_path: Path) -> No
         tmp_path / "out.jsonl", tmp_path / "clean.jsonl", tmp_path / "queue.jsonl", no_thinking="drop", letters=True
     )
     assert (report.rows_read, report.rows_written, dict(report.dropped)) == (1, 0, {"letter_without_options": 1})
+
+
+def test_a_row_that_answers_nothing_is_dropped_when_cleaning(tmp_path: Path) -> None:
+    def talk(text: str) -> dict[str, Any]:
+        return {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": text}]}
+
+    texts = ["<think>t</think>It is five.", "<think>t</think><answer>5", r"<think>t</think>\boxed{5}"]
+    rows, report = converted(tmp_path, [talk(text) for text in texts])
+    assert report.rows_written == 3
+    assert rows[2]["answer"] == "5"
+    report = clean_file(
+        tmp_path / "out.jsonl", tmp_path / "clean.jsonl", tmp_path / "queue.jsonl", no_thinking="drop", letters=True
+    )
+    assert (report.rows_written, dict(report.dropped)) == (1, {"no_answer": 2})
