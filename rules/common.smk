@@ -52,7 +52,9 @@ def end_workflow(failed):
     """Stop the embedded servers; after a failure leave with the exit code that says what happened."""
     while EMBEDDED:
         EMBEDDED.pop().stop()
-    if failed:
+    if not failed:
+        print("\n".join(f"tir-distill: {line}" for line in tir.closing_words(config)), file=sys.stderr)
+    else:
         code, reason = tir.exit_code_after_failure(RUN_DIRS, terminated=TERMINATION.received)
         print(f"tir-distill: {reason}", file=sys.stderr)
         sys.exit(int(code))

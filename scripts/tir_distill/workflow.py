@@ -358,6 +358,22 @@ def mirror_from_environment(config: dict[str, Any]) -> None:
         config["sources"]["mirror"] = mirror
 
 
+def closing_words(config: Mapping[str, Any]) -> list[str]:
+    """What stands finished at the end of a workflow, a line per run, with the place of its rows."""
+    results = Path(config["paths"]["results"])
+    lines = [f"questions: {config['paths']['handover']}/MANIFEST.json"]
+    for run in runs(config):
+        folder = results / run
+        if (folder / "audit.json").exists():
+            stats = read_json(folder / "stats.json")
+            total, billed = stats["questions"]["total"], stats["search"]["requests"]
+            lines.append(
+                f"{run}: {total} questions, {stats['samples']} samples, {stats['accepted']} accepted,"
+                f" {billed} searches billed, audit passed: {folder}/accepted.jsonl"
+            )
+    return lines
+
+
 # ---- start and end of a workflow ------------------------------------------------------------------------------------
 
 
