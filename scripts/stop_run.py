@@ -19,10 +19,13 @@ from tir_distill.workflow import sampled_runs
 def parser() -> cli.Parser:
     out = cli.Parser(
         description=__doc__,
-        example='python scripts/stop_run.py --config config/config.yaml --run pilot --reason "prompt has a typo"',
+        example='stop_run.py --run pilot --reason "prompt has a typo"\n'
+        "  stop_run.py --out out/pilot --status        # in an unpacked hand-over",
     )
-    out.add_argument("--config", type=Path, required=True, help="the run's configuration (YAML or JSON)")
-    out.add_argument("--run", required=True, help="name of the run, e.g. pilot")
+    out.add_argument("--config", type=Path, action="append", default=[], help="configuration laid over the defaults")
+    place = out.add_mutually_exclusive_group(required=True)
+    place.add_argument("--run", help="name of a run of the workflow, e.g. pilot")
+    place.add_argument("--out", type=Path, help="run folder of distill_trajectories.py, e.g. out/pilot")
     what = out.add_mutually_exclusive_group(required=True)
     what.add_argument("--reason", help="stop the run; say why, others will read it")
     what.add_argument("--clear", action="store_true", help="take the flag away, so that the run can go on")
@@ -32,17 +35,24 @@ def parser() -> cli.Parser:
 
 def main(args: argparse.Namespace) -> None:
     """Set, clear or show the flag; then one line on how the run stands."""
-    config = cli.load_config(args.config)
-    known = sampled_runs(config)
-    if args.run not in known:
-        raise UsageError(f"--run: {args.run!r} is no run of {args.config}; expected one of {sorted(known)}")
-    ledger = Ledger.open(ledger_url(config), run=args.run, settings=LedgerSettings.from_config(config))
+    config = cli.load_config(*args.config)
+    run = args.run
+    if args.out is not None:
+        run = args.out.resolve().name
+        config["paths"]["state"] = str(args.out.resolve().parent / "state")
+    elif run not in (known := sampled_runs(config)):
+        raise UsageError(f"--run: {run!r} is no run of this configuration; expected one of {sorted(known)}")
+    url = ledger_url(config)
+    file = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and not file.exists():
+        raise UsageError(f"{file}: no ledger there, so nothing of {run!r} has been started; check --config or --out")
+    ledger = Ledger.open(url, run=run, settings=LedgerSettings.from_config(config))
     try:
         if args.reason is not None:
             ledger.stop("operator", args.reason)
         elif args.clear:
             ledger.clear_stop()
-        print(status(ledger, args.run))
+        print(status(ledger, run))
     finally:
         ledger.close()
 

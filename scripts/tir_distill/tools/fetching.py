@@ -121,6 +121,8 @@ class Fetcher:
             httpcore.TimeoutException,
             httpcore.NetworkError,
             httpcore.ProtocolError,
+            httpcore.UnsupportedProtocol,
+            httpcore.ProxyError,
             ssl.SSLError,
             OSError,
         ) as error:
@@ -184,7 +186,7 @@ async def _read(stream: AsyncIterator[bytes], coding: str, limit: int) -> tuple[
     else:
         raise OpenFailed("it is packed in a way that was not asked for")
     parts = bytearray()
-    received = 0
+    received, bare, before = 0, False, b""
     async for chunk in stream:
         received += len(chunk)
         if unpack is None:
@@ -195,10 +197,12 @@ async def _read(stream: AsyncIterator[bytes], coding: str, limit: int) -> tuple[
                 try:
                     parts += unpack.decompress(todo, _CHUNK)
                 except zlib.error:
-                    if parts or coding != "deflate":
+                    if parts or coding != "deflate" or bare:
                         raise OpenFailed("its packed data are broken") from None
-                    unpack = zlib.decompressobj(-15)  # some servers send deflate without its envelope
-                    parts += unpack.decompress(todo, _CHUNK)
+                    unpack, bare = zlib.decompressobj(-15), True  # some servers send deflate without its envelope
+                    todo = before + todo
+                    continue
+                before = todo if not parts and len(before) < 2 else b""  # an envelope is known by its first two bytes
                 todo = unpack.unconsumed_tail
         if len(parts) > limit or received > limit:
             del parts[limit:]
