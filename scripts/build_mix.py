@@ -30,6 +30,7 @@ def main(args: argparse.Namespace) -> None:
         MixSettings,
         choose,
         read_part,
+        starts_complete,
         write_descriptions,
         write_launch_files,
         write_mix,
@@ -67,7 +68,7 @@ def main(args: argparse.Namespace) -> None:
     lines = choose(entries, settings, near, drops)
     document: dict[str, Any] = write_mix(lines, settings, drops, args.out)
     write_descriptions(document, args.out, CONTEXT)
-    write_launch_files(settings, args.out, held_out=bool(document["rows"]["validation"]))
+    write_launch_files(settings, args.out, held_out=starts_complete(args.out / "validation.jsonl"))
     print(f"{args.out}: {document['rows']['train']} rows to train, {document['rows']['validation']} held out")
 
 

@@ -21,6 +21,7 @@ from tir_distill.export.mix import (
     conform,
     read_part,
     sft_arguments,
+    starts_complete,
     write_launch_files,
     write_mix,
 )
@@ -202,6 +203,8 @@ def test_any_order_of_shards_loads(tmp_path: Path) -> None:
         one["messages"][2]["tool_calls"] = calls
     train, _, _ = mixed(tmp_path, {"a": [row(n, f"question {n}") for n in range(1, 30)] + called})
     assert train[0]["images"] == ["p.png"]
+    assert starts_complete(tmp_path / "out" / "train.jsonl")
+    assert not starts_complete(tmp_path / "out" / "validation.jsonl")  # an empty file
     table = pq.read_table(tmp_path / "out" / "train.parquet")
     assert table.num_rows == 32
     assert [json.loads(text) for text in table["messages"].to_pylist()] == [line["messages"] for line in train]

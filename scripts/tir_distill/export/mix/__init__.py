@@ -9,7 +9,7 @@ from .index import Drops, Entry, conform, read_part
 from .launch import sft_arguments, write_launch_files
 from .publish import check_mix, push, stage_mix, write_descriptions
 from .settings import MixSettings, Part
-from .write import describe, rows_of, write_mix
+from .write import describe, rows_of, starts_complete, write_mix
 
 __all__ = [
     "Chosen",
@@ -27,6 +27,7 @@ __all__ = [
     "rows_of",
     "sft_arguments",
     "stage_mix",
+    "starts_complete",
     "write_descriptions",
     "write_launch_files",
     "write_mix",

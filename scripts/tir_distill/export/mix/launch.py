@@ -20,7 +20,10 @@ MODEL = "Qwen/Qwen3.5-4B"
 
 
 def sft_arguments(settings: MixSettings, folder: Path, *, held_out: bool = True) -> dict[str, Any]:
-    """Arguments of ``swift sft`` by name. ``held_out``: there are validation rows."""
+    """Arguments of ``swift sft`` by name. ``held_out``: there are validation rows that load.
+
+    A few held-out rows without any picture or call do not: their columns would have no type.
+    """
     return {
         "model": MODEL,
         "template": TEMPLATE,

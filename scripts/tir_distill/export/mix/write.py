@@ -44,6 +44,13 @@ def complete_line_first(lines: Sequence[Chosen], settings: MixSettings) -> list[
     return list(lines)
 
 
+def starts_complete(path: Path) -> bool:
+    """Whether the first row of a written file leaves no column's type open; trainers cannot load a file otherwise."""
+    with path.open("rb") as handle:
+        first = handle.readline()
+    return bool(first) and is_complete(orjson.loads(first))
+
+
 def write_mix(lines: Sequence[Chosen], settings: MixSettings, drops: Drops, out: Path) -> dict[str, Any]:
     """Write train.jsonl, validation.jsonl, train.parquet and MIX.json below ``out``; returns the last one's content."""
     sides = {
