@@ -20,8 +20,9 @@ import numpy as np
 
 from ..records.errors import TirError
 from ..records.jsonl import read_json, write_json
-from ..sources.text_units import GRAM_TOKENS, gram_hashes
+from ..sources.text_units import GRAM_TOKENS
 from .fingerprints import Fingerprints, Item, read_items
+from .gram_index import GramIndex
 from .match import JACCARD, Match
 from .matcher import Matcher, Subject
 from .settings import DecontaminationSettings
@@ -29,7 +30,8 @@ from .spans import Hashes
 
 log = logging.getLogger("tir_distill")
 
-FORMAT = 1
+FORMAT = 2
+"""2: grams are hashed by their tokens' hashes (``text_units.gram_hash``); 1 hashed their text."""
 GRAMS = "grams"
 """Rule name of matches inside long texts; ``value`` is the share of the item's grams that were found."""
 
@@ -126,23 +128,14 @@ class EvaluationIndex:
 
     def match_grams(self, text: str) -> list[Match]:
         """Items of which a run of 13 tokens or more stands in this text."""
-        found: dict[int, int] = {}
-        for gram in gram_hashes(text):
-            for index in self._by_gram.get(gram, ()):
-                found[index] = found.get(index, 0) + 1
-        matches = []
-        for index, hits in sorted(found.items()):
-            item = self._items[index]
-            matches.append(Match(GRAMS, item.set, item.id, hits / len(item.grams)))
-        return matches
+        return [
+            Match(GRAMS, self._items[index].set, self._items[index].id, hits / len(self._items[index].grams))
+            for index, hits in self._grams.hits(text)
+        ]
 
     @cached_property
-    def _by_gram(self) -> dict[int, list[int]]:
-        out: dict[int, list[int]] = {}
-        for index, item in enumerate(self._items):
-            for gram in item.grams.tolist():
-                out.setdefault(gram, []).append(index)
-        return out
+    def _grams(self) -> GramIndex:
+        return GramIndex([item.grams for item in self._items])
 
 
 def _item(entry: Mapping[str, Any]) -> Item:

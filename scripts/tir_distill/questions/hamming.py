@@ -17,6 +17,8 @@ from .spans import Hashes, Ints, joined, portions, unroll
 BITS = 64
 MOST_BANDS = 13
 """Above it bands are under 5 bits and select hardly anything: all pairs are compared instead."""
+FEW = 8
+"""Up to so many queries, comparing with all of a few thousand hashes is quicker than preparing the join."""
 
 Pairs = tuple[Ints, Ints, Ints]
 """Index of the query, index of the hash, distance."""
@@ -44,7 +46,7 @@ class HammingIndex:
 
     def pairs(self, queries: Hashes) -> Pairs:
         """Every (query, hash, distance) within the limit, in order of query, then hash."""
-        if not self._bands:
+        if not self._bands or len(queries) <= FEW:
             return compare_all(queries, self._hashes, self._max_distance)
         parts = []
         for number, (low, high) in enumerate(self._bands):

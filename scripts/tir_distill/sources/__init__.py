@@ -29,7 +29,7 @@ from .pictures import StoredPicture, prepare
 from .readers import EVALUATION_READERS, QUESTION_READERS, evaluation_reader, question_reader
 from .settings import ReadSettings, SourceSettings
 from .tables import give_memory_back
-from .text_units import TextPrint, gram_hashes, holds_gram, jaccard, normalise, shingles, text_key, tokens, units
+from .text_units import TextPrint, gram_hashes, jaccard, normalise, shingles, text_key, tokens, units
 
 __all__ = [
     "EVALUATION_READERS",
@@ -53,7 +53,6 @@ __all__ = [
     "fetch",
     "give_memory_back",
     "gram_hashes",
-    "holds_gram",
     "jaccard",
     "naive_parse",
     "normalise",

@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,20 +37,39 @@ _UNSPACED = (
 )
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _SPLIT_RUNS = re.compile(f"([{_UNSPACED}]+)")
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_TOKEN = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}\\s]+")
 
 
-def _words(text: str) -> list[str]:
-    """Runs of letters, marks and digits of a normalised text."""
-    if text.isascii():
-        return _ASCII_WORD.findall(text)
-    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text)
-    return kept.split()
+SEPARATOR, SPACED, UNSPACED = range(3)
+"""Kinds of characters: no part of a token; part of a word; a token by itself."""
+
+
+def kind(character: str) -> int:
+    """The kind of a character of a folded text."""
+    if not (character.isalnum() or unicodedata.category(character)[0] == "M"):
+        return SEPARATOR
+    return UNSPACED if _UNSPACED_RUN.match(character) else SPACED
+
+
+def fold(text: str) -> str:
+    """Width, compatibility forms and case made alike."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+class _Separators(dict[int, int | str]):
+    """For ``str.translate``: what separates becomes a space, the rest stays. Learns as it goes."""
+
+    def __missing__(self, code: int) -> int | str:
+        self[code] = " " if kind(chr(code)) == SEPARATOR else code
+        return self[code]
+
+
+_SEPARATORS = _Separators()
 
 
 def normalise(text: str) -> str:
     """Normalised text: its words separated by single spaces. Equal texts but for case, width and punctuation agree."""
-    return " ".join(_words(unicodedata.normalize("NFKC", text).casefold()))
+    return " ".join(fold(text).translate(_SEPARATORS).split())
 
 
 def _runs(text: str) -> Iterator[tuple[bool, str]]:
@@ -66,10 +85,7 @@ def _runs(text: str) -> Iterator[tuple[bool, str]]:
 
 def tokens(text: str) -> list[str]:
     """Words and single characters of unspaced scripts, in order."""
-    out: list[str] = []
-    for unspaced, run in _runs(text):
-        out.extend(run) if unspaced else out.append(run)
-    return out
+    return _TOKEN.findall(fold(text).translate(_SEPARATORS))
 
 
 def units(text: str) -> frozenset[str]:
@@ -109,18 +125,49 @@ def text_key(text: str) -> str:
     return hashlib.sha256(" ".join(tokens(text)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_WORD64 = (1 << 64) - 1
+TOKEN_BASE = 0x9FB21C651E98DF25
+"""Multiplier of the polynomial over a token's characters; odd, so that it can be undone modulo 2**64."""
+GRAM_BASES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+"""Multipliers of the two polynomials over a run's tokens."""
+MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+"""Shifts and multipliers of SplitMix64's last step, which ends with a shift by ``MIX_END``."""
+MIX_END = 31
+
+
+def mix64(number: int) -> int:
+    """SplitMix64's last step: every bit of the number moves every bit of the result."""
+    for shift, factor in MIX:
+        number = (number ^ number >> shift) * factor & _WORD64
+    return number ^ number >> MIX_END
+
+
+def token_hash(token: str) -> int:
+    """Hash of a token inside a gram: its code points as coefficients of a polynomial, mixed."""
+    total = 0
+    for character in reversed(token):
+        total = total * TOKEN_BASE + ord(character) & _WORD64
+    return mix64(total)
+
+
+def gram_hash(token_hashes: Sequence[int]) -> int:
+    """Hash of a run of tokens by their hashes: mix(p + mix(q)), p and q being polynomials in two bases, modulo 2**64.
+
+    Sums of products can be taken over a whole text at once (``questions.gram_index``), which a hash of joined text
+    cannot. Two of them, mixed, so that no arithmetic on neighbouring grams gives single tokens away: the order of words
+    is found by trial only, as with any hash.
+    """
+    first = second = 0
+    for value in token_hashes:
+        first = first * GRAM_BASES[0] + value & _WORD64
+        second = second * GRAM_BASES[1] + value & _WORD64
+    return mix64(first + mix64(second) & _WORD64)
+
+
 def gram_hashes(text: str, size: int = GRAM_TOKENS) -> list[int]:
     """Sorted distinct hashes of all runs of ``size`` tokens; empty for a shorter text."""
-    return sorted(set(_gram_sequence(tokens(text), size)))
-
-
-def _gram_sequence(sequence: Sequence[str], size: int) -> Iterator[int]:
-    return (hash64(" ".join(sequence[i : i + size])) for i in range(len(sequence) - size + 1))
-
-
-def holds_gram(text: str, known: Collection[int], size: int = GRAM_TOKENS) -> bool:
-    """Whether any run of ``size`` tokens of a (long) text is among the known hashes."""
-    return any(gram in known for gram in _gram_sequence(tokens(text), size))
+    hashes = [token_hash(token) for token in tokens(text)]
+    return sorted({gram_hash(hashes[i : i + size]) for i in range(len(hashes) - size + 1)})
 
 
 def jaccard(left: Iterable[int], right: Iterable[int]) -> float:
