@@ -34,7 +34,17 @@ from rollout_helpers import (
     stub_rooms,
     teacher,
 )
-from tir_distill.records import Question, Stopped, TirError, ToolCall, ToolResult, Trajectory, Verdict, read_json
+from tir_distill.records import (
+    Question,
+    Stopped,
+    TirError,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Verdict,
+    read_json,
+    write_jsonl,
+)
 from tir_distill.rollout import Journal, sample_shard, tool_schemas
 from tir_distill.teacher import RetryPolicy
 
@@ -484,3 +494,93 @@ def test_large_rows_of_many_conversations_are_all_there(tmp_path: Path) -> None:
     rows = lines(tmp_path / "t.jsonl")
     assert report.samples_taken == len(rows) == len({row["id"] for row in rows}) == 256
     assert all(row["turns"][0]["thinking"] == f"{row['seed']} {long}" for row in rows)
+
+
+def test_a_flag_that_is_already_up_asks_nobody(tmp_path: Path) -> None:
+    books = StubBooks(flag=StubStop("operator", "stop"))
+    with teacher() as server:
+        with pytest.raises(Stopped, match="operator"):
+            run(tmp_path, QUESTIONS, server, books=books)
+        assert server.received == 0
+
+
+@pytest.mark.parametrize("status", [401, 429])
+def test_other_shards_are_told_that_the_endpoint_is_out(tmp_path: Path, status: int) -> None:
+    books = StubBooks()
+    with teacher(lambda asked: {"_status": status, "_body": b"no"}) as server, pytest.raises(Stopped):
+        run(tmp_path, QUESTIONS, server, retry=ONCE, books=books)
+    assert books.flag is not None
+    assert books.flag.reason == ("bad_key" if status == 401 else "endpoint_saturated")
+
+
+def test_a_signal_to_one_shard_is_not_the_others_business(tmp_path: Path) -> None:
+    books = StubBooks()
+
+    async def main(url: str) -> None:
+        async with stub_rooms(settings(), url, books=books) as rooms:
+            task = asyncio.create_task(sample_shard(settings(), job_for(tmp_path, QUESTIONS), rooms))
+            await asyncio.sleep(0.2)
+            os.kill(os.getpid(), signal.SIGTERM)
+            await task
+
+    with teacher(latency=0.5) as server, pytest.raises(Stopped, match="operator"):
+        asyncio.run(main(server.url))
+    assert books.flag is None
+
+
+def test_a_damaged_line_drops_what_was_said_after_it(tmp_path: Path) -> None:
+    """The second reply is lost: the third answered a history that nobody can show any more."""
+
+    def three(asked: Asked) -> Mapping[str, Any]:
+        if asked.turn < 3:
+            return completion(calls=[call("search", {"query": f"{asked.turn} after {len(asked.observations)}"})])
+        return completion("<answer>right</answer>")
+
+    one = settings(plan={"k_first": 1, "k_max": 1})
+    with teacher(three) as server:
+        run(tmp_path, QUESTIONS[:1], server, one)
+        path = next((tmp_path / "state" / "journal" / "demo").glob("*.jsonl"))
+        kept = path.read_bytes().split(b"\n")[:-2]  # without the finished sample
+        place = [i for i, line in enumerate(kept) if b'"e":"reply"' in line][1]
+        kept[place] = kept[place].replace(b"reply", b"rep1y")
+        path.write_bytes(b"\n".join(kept) + b"\n")
+        before = server.received
+        run(tmp_path, QUESTIONS[:1], server, one)
+        assert server.received - before == 3  # turns 1, 2 and 3
+    (row,) = lines(tmp_path / "t.jsonl")
+    assert [turn["calls"][0]["arguments"] for turn in row["turns"][:3]] == [
+        f'{{"query":"{n} after {n}"}}' for n in range(3)
+    ]
+
+
+def test_top_up_buys_where_the_filters_accepted_nothing_and_stays_in_force(tmp_path: Path) -> None:
+    """RULINGS 2: a changed filter buys nothing by itself; asked for, it buys what the plan still allows."""
+    with teacher(right) as server:
+        run(tmp_path, QUESTIONS[:2], server)
+        assert server.received == 4
+        rows = lines(tmp_path / "t.jsonl")
+        for row in rows:  # the filter stage's word: q0 loses both of its samples, q1 keeps one
+            row["accepted"] = row["id"] == "q1" and row["sample_index"] == 0
+        filtered = tmp_path / "f.jsonl"
+        write_jsonl(filtered, rows)
+        run(tmp_path, QUESTIONS[:2], server)
+        assert server.received == 4
+        run(tmp_path, QUESTIONS[:2], server, job={"top_up": filtered})
+        assert server.received == 5
+        (q0, q1) = lines(tmp_path / "q.jsonl")
+        assert (q0["samples"], q0["accepted_sample"], q1["samples"], q1["accepted_sample"]) == (3, 2, 2, 0)
+        run(tmp_path, QUESTIONS[:2], server)
+        assert server.received == 5
+        assert lines(tmp_path / "q.jsonl")[0]["accepted_sample"] == 2
+
+
+def test_a_picture_that_goes_away_puts_one_question_aside(tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    with_picture = replace(QUESTIONS[0], images=("a.png",))
+
+    def gone(asked: Asked) -> Mapping[str, Any]:
+        (tmp_path / "a.png").unlink(missing_ok=True)
+        return completion("<answer>wrong</answer>")
+
+    with teacher(gone) as server, pytest.raises(Stopped, match="bad_picture"):
+        run(tmp_path, [with_picture, *QUESTIONS[1:3]], server, settings(engine={"concurrency": 1}))

@@ -302,3 +302,11 @@ def test_settings_come_from_the_configuration() -> None:
     assert settings.is_blocked("https://www.scribd.com/x")
     assert not settings.is_blocked("https://huggingface.co/blog")
     assert json.dumps(settings.region) == "{}"
+
+
+def test_a_named_wait_beyond_all_patience_is_not_undercut(tmp_path: Path) -> None:
+    """The search fails on our side at once; asking again before the named time would break the provider's word."""
+    backend = Fixed(error=TryAgain("rate_limited", "429", 3600.0))
+    (result,) = run(tmp_path, backend, call('{"query": "a"}'))
+    assert result.status == "infrastructure"
+    assert backend.asked == ["a"]

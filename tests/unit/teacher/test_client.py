@@ -183,3 +183,14 @@ def test_context_length_and_refusals_are_not_hammered() -> None:
         with pytest.raises(TeacherFault, match="refused"):
             asking([server.url], one)
         assert server.received == 3
+
+
+def test_a_key_that_the_server_repeats_goes_no_further(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TEACHER_API_KEY", "sesame-open")
+    body = b'{"error": {"message": "Incorrect API key provided: sesame-open"}}'
+    with teacher(lambda asked: {"_status": 401, "_body": body}) as server, pytest.raises(Stopped) as stopped:
+        asking([server.url], one)
+    assert "sesame-open" not in str(stopped.value) + caplog.text
+    assert "[redacted]" in str(stopped.value)

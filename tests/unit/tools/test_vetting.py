@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import socket
+from typing import Any
 
+import httpcore
 import pytest
 
-from tir_distill.tools.fetching import OpenFailed, tidy
-from tir_distill.tools.vetting import BlockList, is_public
+from tir_distill.records import ToolCall, ToolResult
+from tir_distill.tools.fetching import Fetcher, OpenFailed, tidy
+from tir_distill.tools.open_page import OpenTool
+from tir_distill.tools.settings import OpenSettings
+from tir_distill.tools.vetting import BlockList, Resolver, ResolverDown, VettedBackend, is_public
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "2001:4860:4860::8888", "185.199.108.153"]
 PRIVATE = [
@@ -76,3 +83,49 @@ def test_tidy(url: str, expected: str) -> None:
 def test_tidy_refuses(url: str) -> None:
     with pytest.raises(OpenFailed):
         tidy(url)
+
+
+def lookup(broken: set[str], code: int) -> tuple[Resolver, list[str]]:
+    asked: list[str] = []
+
+    async def resolver(host: str, port: int) -> list[str]:
+        asked.append(host)
+        if host in broken or "*" in broken:
+            raise socket.gaierror(code, "no")
+        return ["93.184.216.34"]
+
+    return resolver, asked
+
+
+@pytest.mark.parametrize(
+    ("broken", "code", "error"),
+    [
+        ({"*"}, socket.EAI_AGAIN, ResolverDown),  # our resolver is down
+        ({"page.test"}, socket.EAI_AGAIN, httpcore.ConnectError),  # this domain's own servers are broken
+        ({"*"}, socket.EAI_NONAME, httpcore.ConnectError),  # there is no such name
+    ],
+)
+def test_a_resolver_that_is_down_is_told_from_a_name_that_is_not_there(
+    broken: set[str], code: int, error: type[Exception]
+) -> None:
+    resolver, asked = lookup(broken, code)
+    with pytest.raises(error):
+        asyncio.run(VettedBackend(resolver=resolver, pause_s=0).connect_tcp("page.test", 443))
+    assert asked.count("page.test") == (1 if code == socket.EAI_NONAME else 2)
+
+
+def test_a_resolver_that_is_down_is_no_fault_of_the_model() -> None:
+    class Pages:
+        async def cached_page(self, url: str, *, max_age_s: float | None, fetch: Any) -> tuple[dict[str, Any], bool]:
+            return await fetch(), False
+
+    async def main() -> ToolResult:
+        settings = OpenSettings(deadline_s=5)
+        backend = VettedBackend(resolver=lookup({"*"}, socket.EAI_AGAIN)[0], pause_s=0)
+        fetcher = Fetcher(settings, backend=backend)
+        tool = OpenTool(settings, ledger=Pages(), sandbox=None, max_chars=500, fetcher=fetcher)  # type: ignore[arg-type]
+        result = await tool.call(ToolCall(id="c", name="open", arguments='{"url": "https://page.test/"}'))
+        await tool.close()
+        return result
+
+    assert asyncio.run(main()).status == "infrastructure"
