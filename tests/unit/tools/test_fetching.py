@@ -36,12 +36,15 @@ BARE = RAW.compress(TEXT) + RAW.flush()
         (zlib.compress(TEXT), "deflate"),
         (BARE, "deflate"),
     ],
+    ids=["plain", "identity", "gzip", "deflate", "bare deflate"],
 )
 def test_every_packing_gives_the_page(data: bytes, coding: str, size: int) -> None:
     assert read(data, coding, size) == (TEXT, False)
 
 
-@pytest.mark.parametrize("data", [b"\xff" * 40, b"<html>not packed at all</html>", b"\x78\x9c\xff\xff\xff"])
+@pytest.mark.parametrize(
+    "data", [b"\xff" * 40, b"<html>not packed at all</html>", b"\x78\x9c\xff\xff\xff"], ids=["noise", "page", "cut"]
+)
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
 def test_broken_packing_is_a_plain_failure(data: bytes, coding: str) -> None:
     with pytest.raises(OpenFailed, match="broken"):
