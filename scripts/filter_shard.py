@@ -12,29 +12,11 @@ from pathlib import Path
 from tir_distill import cli
 
 
-class EvaluationText:
-    """The hand-over's evaluation index, in the form that the filters ask for it."""
-
-    def __init__(self, path: Path) -> None:
-        from tir_distill.questions import EvaluationIndex
-        from tir_distill.records import file_sha256
-
-        self._index = EvaluationIndex.load(path)
-        self.digest = file_sha256(path)
-
-    def find(self, text: str) -> str | None:
-        """``<set>:<id>`` of the first item of which a run of 13 tokens stands in the text."""
-        return next((f"{match.evaluation_set}:{match.evaluation_id}" for match in self._index.match_grams(text)), None)
-
-
 def main(args: argparse.Namespace) -> None:
-    from tir_distill.filters import FilterSettings, filter_file
+    from tir_distill.filters import filter_file
+    from tir_distill.pipeline import filter_settings
 
-    config = cli.load_config(args.config)
-    evaluation = None
-    if "evaluation_text" in config["filters"]["extra"]:
-        evaluation = EvaluationText(args.eval_index or Path(config["paths"]["handover"]) / "eval_text_index.json")
-    settings = FilterSettings.from_config(config, evaluation=evaluation)
+    settings = filter_settings(cli.load_config(args.config), args.eval_index)
     with cli.ProgressLine("filtering") as progress:
         counts = filter_file(args.trajectories, args.out, settings, limit=args.limit, progress=progress)
     dropped = ", ".join(f"{rule} {number}" for rule, number in counts.dropped.items()) or "none"

@@ -8,7 +8,7 @@ import re
 import threading
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,9 +21,6 @@ import pytest
 from PIL import Image
 
 from rollout_helpers import Asked, FakeTeacher, call, completion, settings
-
-TOTAL = 165
-
 
 # ---- a source -------------------------------------------------------------------------------------------------------
 
@@ -145,8 +142,8 @@ class Habits:
 
     searching: int = 31
     """Searches in questions 0 ... searching - 1."""
-    drawing: int = 2
-    """Writes picture code in the last ``drawing`` questions."""
+    drawing: Container[int] = (163, 164)
+    """Writes picture code in these questions."""
 
     def __call__(self, asked: Asked) -> dict[str, Any]:
         found = re.search(r"Made question (\d+)", asked.question)
@@ -154,7 +151,7 @@ class Habits:
         number = int(found[1])
         if asked.turn == 0 and number < self.searching:
             return completion(calls=[call("search", {"query": f"where is {number}"})])
-        if asked.turn == 0 and number >= TOTAL - self.drawing:
+        if asked.turn == 0 and number in self.drawing:
             return completion(calls=[call("python", {"code": "from PIL import Image\nprint(1)"})])
         if asked.turn == 0 and number == 60:
             return completion(calls=[call("python", {"code": "1 / 0"})])

@@ -14,10 +14,32 @@ from typing import Any
 from .export import ExportSettings, PicturePlaces, Renderer, Row, export_rows, find_template, same_conversation
 from .filters import FilterSettings, StatsBuilder, filter_file, read_trajectories
 from .ledger import Ledger, LedgerSettings, ledger_url
-from .records import BadRow, Progress, TirError, Trajectory, atomic_writer, read_jsonl, write_json
+from .records import BadRow, Progress, TirError, Trajectory, atomic_writer, file_sha256, read_jsonl, write_json
 
 STATED = ("sampling", "plan", "budgets", "filters", "max_length", "search", "judge")
 """Sections of the configuration that stats.json repeats, so that its figures can be read by themselves."""
+
+
+class EvaluationText:
+    """The hand-over's evaluation index, in the form that the filters ask for it."""
+
+    def __init__(self, path: Path) -> None:
+        from .questions import EvaluationIndex
+
+        self._index = EvaluationIndex.load(path)
+        self.digest = file_sha256(path)
+
+    def find(self, text: str) -> str | None:
+        """``<set>:<id>`` of the first item of which a run of 13 tokens stands in the text."""
+        return next((f"{match.evaluation_set}:{match.evaluation_id}" for match in self._index.match_grams(text)), None)
+
+
+def filter_settings(config: Mapping[str, Any], index: Path | None = None) -> FilterSettings:
+    """Settings of the filters; the extra rule ``evaluation_text`` reads ``index`` (default: that of the hand-over)."""
+    evaluation = None
+    if "evaluation_text" in config["filters"]["extra"]:
+        evaluation = EvaluationText(index or Path(config["paths"]["handover"]) / "eval_text_index.json")
+    return FilterSettings.from_config(config, evaluation=evaluation)
 
 
 @dataclass(frozen=True)
@@ -130,7 +152,7 @@ def finish_run(
     config: Mapping[str, Any], places: RunPlaces, shards: Sequence[ShardFiles], progress: Progress | None = None
 ) -> dict[str, Any]:
     """Filter finished shards, then export the run: what follows sampling when no workflow does it."""
-    settings = FilterSettings.from_config(config)
+    settings = filter_settings(config, places.img_root / "eval_text_index.json")
     for shard in shards:
         filter_file(shard.trajectories, shard.filtered, settings, progress=progress)
     return export_run(config, places, shards, progress)

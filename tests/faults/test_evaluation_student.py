@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,11 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import infer_gaia_agent
 import pytest
 
+import infer_gaia_agent
 from evaluation_helpers import (
-    TOTAL,
     Habits,
     attached,
     docx,
@@ -29,38 +27,62 @@ from evaluation_helpers import (
     write_gaia,
     xlsx,
 )
-from rollout_helpers import Asked, call, completion, essence, lines
+from rollout_helpers import Asked, call, completion, essence, lines, question
 from tir_distill.config import ROOT
 from tir_distill.evaluation.gate_run import judge_run
+from tir_distill.evaluation.metrics import metrics, summary
+from tir_distill.evaluation.observed import read_observed
 from tir_distill.evaluation.student import RunFolder
 from tir_distill.filters import FilterSettings, evaluate
-from tir_distill.records import Trajectory, UsageError
+from tir_distill.records import Trajectory, read_json, write_json, write_jsonl
 
 
-def test_figures_equal_hand_counts_and_the_gate_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By ``Habits``: right are the multiples of 5 but 100 (32); 15 divides 11 of them, which are level 1."""
-    rows = [gaia_row(number) for number in range(TOTAL)]
-    rows[164] = attached(164, "shown.png")  # draws on a picture, which is no fault
+def without(folder: RunFolder, out: Path, *numbers: int) -> RunFolder:
+    """The run as it would stand without some of its questions."""
+    gone = {f"g{number:03d}" for number in numbers}
+    part = RunFolder(out)
+    for read, write in ((folder.trajectories, part.trajectories), (folder.questions, part.questions)):
+        write_jsonl(write, [row for row in lines(read) if row["id"] not in gone])
+    document = metrics(read_observed(part.trajectories), lines(part.questions), about={"model": "made-student"})
+    write_json(part.metrics, document)
+    return part
+
+
+def test_figures_and_gate_equal_hand_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """167 questions, of which the gate sees 165 at a time: 31 searched, four drawn on, one of those with a picture.
+
+    Right by ``Habits`` are the multiples of 5 but 100: 33 of 0 to 166. Those that 3 divides too are of level 1: 0, 15,
+    ... 165. Level 2 are 10, 25, ... 160 without 100, level 3 are 5, 20, ... 155.
+    """
+    rows = [gaia_row(number) for number in range(167)]
+    rows[163] = attached(163, "shown.png")  # drawing on a picture is no fault
     source = write_gaia(tmp_path / "gaia", rows, {"shown.png": png()})
     out = tmp_path / "student"
-    with world(Habits(searching=31, drawing=3)) as here:
+    with world(Habits(searching=31, drawing=range(160, 164))) as here:
         use(monkeypatch, here)
         found = infer_gaia_agent.evaluate(quick(), out=out, source=source)
         assert len(here.asked) == 31
     score, behaviour = found["score"]["official"], found["behaviour"]
-    assert (found["questions"], found["not_asked"], found["model"]) == (165, {}, "made-student")
-    # level 2: 10, 25, ... 160 without 100; level 3: 5, 20, ... 155
+    assert (found["questions"], found["not_asked"], found["model"]) == (167, {}, "made-student")
     assert {name: (share["count"], share["total"]) for name, share in score.items()} == {
-        "all": (32, 165), "level 1": (11, 55), "level 2": (10, 55), "level 3": (11, 55),
+        "all": (33, 167), "level 1": (12, 56), "level 2": (10, 56), "level 3": (11, 55),
     }  # fmt: skip
-    assert found["score"]["guarded"]["all"]["count"] == 32
+    assert found["score"]["guarded"]["all"]["count"] == 33
     assert behaviour["self_search"]["count"] == 31
     code = behaviour["image_code_without_picture"]
-    assert (code["count"], code["total"]) == (2, 164)
+    assert (code["count"], code["total"]) == (3, 166)
     assert (behaviour["letter_answers"]["count"], behaviour["unanswered"]["count"]) == (1, 1)
     assert found["tool_errors"] == {"python error": 1}
-    gate = judge_run(RunFolder(out), quick())
-    assert (gate["passed"], [figure["count"] for figure in gate["figures"]]) == (True, [31, 2])
+
+    def decided(*left_out: int) -> list[tuple[int, bool]]:
+        part = without(RunFolder(out), tmp_path / "-".join(map(str, left_out)), *left_out)
+        gate = judge_run(part, quick())
+        assert gate["passed"] is all(figure["passed"] for figure in gate["figures"])
+        return [(figure["count"], figure["passed"]) for figure in gate["figures"]]
+
+    assert decided(162, 164) == [(31, True), (2, True)]
+    assert decided(0, 162) == [(30, False), (2, True)]
+    assert decided(164, 165) == [(31, True), (3, False)]
 
     # the records are those of any run, and nothing that quotes a question lies outside private/
     first = Trajectory.from_dict(lines(RunFolder(out).trajectories)[0])
@@ -70,17 +92,6 @@ def test_figures_equal_hand_counts_and_the_gate_passes(tmp_path: Path, monkeypat
     outside = [path for path in out.rglob("*") if path.is_file() and "private" not in path.parts]
     assert outside
     assert not any(b"Made question" in path.read_bytes() for path in outside)
-
-
-def test_one_search_less_and_one_drawing_more_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write_gaia(tmp_path / "gaia", [gaia_row(number) for number in range(TOTAL)])
-    with world(Habits(searching=30, drawing=3)) as here:
-        use(monkeypatch, here)
-        infer_gaia_agent.evaluate(quick(), out=tmp_path / "student", source=source)
-    gate = judge_run(RunFolder(tmp_path / "student"), quick())
-    assert [(figure["count"], figure["passed"]) for figure in gate["figures"]] == [(30, False), (3, False)]
-    assert gate["figures"][0]["examples"] == [f"g{number:03d}" for number in range(30, 40)]
-    assert gate["figures"][1]["examples"] == ["g162", "g163", "g164"]
 
 
 READS = {
@@ -129,20 +140,31 @@ def test_every_kind_of_attachment_is_read_by_its_stated_name(tmp_path: Path, mon
     assert "unpacks to more than" in said["b.xlsx"]
 
 
-def start(source: Path, out: Path, env: Mapping[str, str], *flags: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(ROOT / "scripts" / "infer_gaia_agent.py"), "--gaia", str(source), "--out", str(out)]
-    return subprocess.Popen([*command, *flags], env={**os.environ, **env}, cwd=out.parent, stderr=subprocess.PIPE)
+def speaks_in_text(asked: Asked) -> dict[str, Any]:
+    """Searches, then answers: every second question right, every fourth not at all."""
+    number = int(asked.question.split("Question ")[1].split("?")[0])
+    if asked.turn == 0:
+        query = f"about {number} for {asked.seed % 7}"
+        return completion(f'<tool_call>{{"action":"search","query":"{query}"}}</tool_call>')
+    return completion({0: "<answer>right</answer>", 1: "Hm."}.get(number % 4, "<answer>no</answer>"))
 
 
-def test_after_a_kill_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
-    flags = ("--limit", "40", "--concurrency", "3")
-    source = write_gaia(tmp_path / "gaia", [gaia_row(number) for number in range(50)])
+def test_after_a_kill_it_goes_on_and_pays_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two samples of each of 16 questions of our own format, in the text protocol; no sample is saved or added."""
+    path = tmp_path / "questions.jsonl"
+    write_jsonl(path, [question(n, task_type="text_search").to_dict() for n in range(20)])
     (tmp_path / "runs").mkdir()
     killed, whole = tmp_path / "runs" / "killed", tmp_path / "runs" / "whole"
-    with world(Habits(searching=20), latency=0.05) as here:
-        process = start(source, killed, here.env, *flags)
-        deadline = time.monotonic() + 60
-        while here.student.received < 15:
+    command = [
+        sys.executable, str(ROOT / "scripts" / "infer_gaia_agent.py"), "--in", str(path), "--out", str(killed),
+        "--limit", "16", "--n", "2", "--temperature", "0.7", "--concurrency", "3", "--text-protocol",
+    ]  # fmt: skip
+    with world(speaks_in_text, latency=0.03) as here:
+        use(monkeypatch, here)
+        here.student.keep = True
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 90
+        while here.student.received < 20:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -150,42 +172,25 @@ def test_after_a_kill_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
         process.wait()
         assert not (killed / "metrics.json").exists()
         before = sum(here.student.answered.values())
-        again = start(source, killed, here.env, *flags)
-        _, said = again.communicate(timeout=60)
-        assert again.returncode == 0, said.decode()[-2000:]
-        # 20 questions of two turns and 20 of one; at most one reply per conversation was under way
-        assert sum(here.student.answered.values()) - 60 <= 3
-        assert before < 60
-        assert sum(here.asked.values()) - 20 <= 3
-        calm = start(source, whole, here.env, *flags)
-        assert calm.wait(timeout=60) == 0
-    assert essence(RunFolder(killed).trajectories) == essence(RunFolder(whole).trajectories)
-    assert (killed / "metrics.json").read_bytes() == (whole / "metrics.json").read_bytes()
-    assert "only first 0, only second 0" in infer_gaia_agent.compare_runs(killed, whole)
 
+        def run(out: Path) -> dict[str, Any]:
+            changes = {"samples": 2, "temperature": 0.7}
+            return infer_gaia_agent.evaluate(
+                quick(), out=out, source=None, questions_file=path, limit=16, text_protocol=True, changes=changes
+            )
 
-def test_several_samples_are_taken_whatever_their_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two right, two wrong, two silent ones: three samples of each, in the text protocol, from a file of ours."""
-    from rollout_helpers import question
-    from tir_distill.records import write_jsonl
-
-    def script(asked: Asked) -> dict[str, Any]:
-        kind = asked.question.split()[1]
-        return completion({"0?": "<answer>right</answer>", "1?": "<answer>no</answer>"}.get(kind, "Hm."))
-
-    path = tmp_path / "questions.jsonl"
-    write_jsonl(path, [question(n, task_type="text_search").to_dict() for n in range(3)])
-    with world(script) as here:
-        here.student.keep = True
-        use(monkeypatch, here)
-        found = infer_gaia_agent.evaluate(
-            quick(), out=tmp_path / "s", source=None, questions_file=path, text_protocol=True,
-            changes={"samples": 3, "temperature": 0.7},
-        )  # fmt: skip
+        went_on = run(killed)
+        # Two turns a sample, and one more where the silent answer is asked for once again; one reply of each of the
+        # three conversations may have been under way when the process died.
+        needed = 2 * (16 * 2 + 4)
+        assert before < needed
+        assert 0 <= sum(here.student.answered.values()) - needed <= 3
         assert all("tools" not in body and body["temperature"] == 0.7 for body in here.student.requests)
-    assert found["score"]["samples"]["count"] == 9
-    assert found["score"]["official"] == {"all": found["score"]["official"]["all"]}
-    assert found["score"]["official"]["all"]["count"] == 1
-    assert found["protocol"] == "text"
-    with pytest.raises(UsageError, match="no question"):
-        infer_gaia_agent.evaluate(quick(), out=tmp_path / "t", source=None, questions_file=Path(os.devnull))
+        assert run(whole) == went_on
+    assert essence(RunFolder(killed).trajectories) == essence(RunFolder(whole).trajectories)
+    found = read_json(killed / "metrics.json")
+    assert found == went_on
+    assert "official: all 4/16" in summary(found)
+    assert (found["protocol"], found["score"]["samples"]["count"]) == ("text", 32)
+    assert (found["behaviour"]["unanswered"]["count"], found["behaviour"]["self_search"]["count"]) == (4, 16)
+    assert "only first 0, only second 0" in infer_gaia_agent.compare_runs(killed, whole)
