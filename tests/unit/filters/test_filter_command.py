@@ -58,3 +58,17 @@ def test_bad_line_is_one_plain_sentence(tmp_path: Path) -> None:
     assert again.returncode == 1
     assert "sample 1: not a trajectory" in again.stderr
     assert "Traceback" not in again.stderr
+
+
+def test_the_one_process_run_reads_the_index_beside_its_questions(tmp_path: Path) -> None:
+    from tir_distill.config import load
+    from tir_distill.pipeline import filter_settings
+
+    table = write_evaluation(tmp_path / "e.parquet", [evaluation_row("gaia", "g10", ITEM)])
+    write_index([table], DecontaminationSettings(), tmp_path / "eval_text_index.json")
+    config = load()
+    assert filter_settings(config, tmp_path / "none.json").evaluation is None
+    config["filters"]["extra"] = ["evaluation_text"]
+    found = filter_settings(config, tmp_path / "eval_text_index.json").evaluation
+    assert found is not None
+    assert found.find(f"Somebody asked: {ITEM}?") == "gaia:g10"
