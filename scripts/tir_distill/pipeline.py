@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .export import ExportSettings, PicturePlaces, Renderer, Row, export_rows, find_template, same_conversation
-from .filters import FilterSettings, StatsBuilder, filter_file, read_trajectories
+from .filters import FilterSettings, SearchCosts, StatsBuilder, filter_file, read_trajectories
 from .ledger import Ledger, LedgerSettings, ledger_url
 from .records import BadRow, Progress, TirError, Trajectory, atomic_writer, file_sha256, read_jsonl, write_json
 
@@ -114,17 +114,18 @@ def export_run(
     )
     join((shard.trajectories for shard in shards), places.run_dir / "trajectories_raw.jsonl")
 
-    stats = StatsBuilder()
+    stats, costs = StatsBuilder(), SearchCosts()
     for shard in shards:
         pairs = zip(read_trajectories(shard.trajectories), read_trajectories(shard.filtered), strict=True)
         for raw, sample in pairs:
             if raw.key != sample.key:
                 raise TirError(f"{shard.filtered}: {sample.key} stands where {raw.key} was sampled; filter it again")
             stats.add(sample, raw)
-        stats.add_questions(read_jsonl(shard.questions))
+            costs.add_sample(sample.question.id, answered=sample.answer is not None, accepted=sample.accepted)
+        stats.add_questions(costs.add_questions(read_jsonl(shard.questions)))
     search = close_ledger(config, places)
     stated = {key: config[key] for key in STATED} | {"run": places.run}
-    result = stats.result(stated, search=search) | {"export": exported.to_dict()}
+    result = stats.result(stated, search=search) | {"search_costs": costs.result(), "export": exported.to_dict()}
     write_json(places.stats, result)
     return result
 

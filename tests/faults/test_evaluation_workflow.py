@@ -75,10 +75,10 @@ def student_run(root: Path, searching: int) -> None:
 
 
 def test_full_waits_for_the_gate_and_an_override_replaces_it(clone: Clone) -> None:
-    waits = clone.planned(*configured(clone), "full")
+    waits = clone.planned("full", *configured(clone))
     for rule in ("open_gate", "judge_student", "evaluate_student", "train_student", "build_mix"):
         assert waits[rule] == 1, rule
-    opened = clone.planned(*configured(clone, gate={"override": "a small try"}), "full")
+    opened = clone.planned("full", *configured(clone, gate={"override": "a small try"}))
     assert opened["open_gate"] == 1
     assert opened["sample_shard"] > 0
     assert not {"judge_student", "evaluate_student", "train_student"} & set(opened)
@@ -86,8 +86,8 @@ def test_full_waits_for_the_gate_and_an_override_replaces_it(clone: Clone) -> No
 
 def test_without_a_gpu_the_student_target_says_what_to_run(clone: Clone) -> None:
     done = clone.snakemake(
-        *configured(clone), "pilot_gate", "--allowed-rules", "pilot_gate", "train_student", "evaluate_student",
-        "judge_student", "fetch_source", "draw_demo_sources",
+        "pilot_gate", "--allowed-rules", "pilot_gate", "train_student", "evaluate_student",
+        "judge_student", "fetch_source", "draw_demo_sources", *configured(clone),
     )  # fmt: skip
     assert done.returncode == 2, done.stdout[-3000:]
     for words in ("student_not_trained", "results/train/pilot/sft.sh", "results/pilot/student.json", "mix_sha256"):
@@ -97,7 +97,7 @@ def test_without_a_gpu_the_student_target_says_what_to_run(clone: Clone) -> None
 
 def test_full_is_refused_by_a_failed_gate_and_starts_after_a_passed_one(clone: Clone) -> None:
     student_run(clone.root, searching=30)
-    refused = clone.snakemake(*configured(clone), SHARD, *OF_THE_GATE)
+    refused = clone.snakemake(SHARD, *OF_THE_GATE, *configured(clone))
     assert refused.returncode == 3, refused.stdout[-3000:]
     assert "pilot: the gate is not passed (self_search is 30, wanted > 30)" in refused.stdout
     assert not (clone.root / "results/full").exists() or not (clone.root / "results/full/state").exists()
@@ -105,7 +105,7 @@ def test_full_is_refused_by_a_failed_gate_and_starts_after_a_passed_one(clone: C
     assert failed["figures"][0]["examples"][:2] == ["q030", "q031"]
 
     student_run(clone.root, searching=31)
-    passed = clone.snakemake(*configured(clone), "results/full/gate.json", *OF_THE_GATE)
+    passed = clone.snakemake("results/full/gate.json", *OF_THE_GATE, *configured(clone))
     assert passed.returncode == 0, passed.stdout[-3000:]
     paper = clone.json("results/full/gate.json")
     assert (paper["by"], paper["gate"], paper["figures"][0]["count"]) == ("passed", "pilot", 31)
@@ -114,7 +114,7 @@ def test_full_is_refused_by_a_failed_gate_and_starts_after_a_passed_one(clone: C
 
 def test_an_override_is_written_into_the_runs_manifest(clone: Clone) -> None:
     done = clone.snakemake(
-        *configured(clone, gate={"override": "the deadline"}), "results/full/gate.json", *OF_THE_GATE
+        "results/full/gate.json", *OF_THE_GATE, *configured(clone, gate={"override": "the deadline"})
     )
     assert done.returncode == 0, done.stdout[-3000:]
     paper = json.loads((clone.root / "results/full/gate.json").read_text())

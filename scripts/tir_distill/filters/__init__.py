@@ -14,6 +14,7 @@ from .behaviour import behaviour_of, has_self_search, uses_image_code
 from .evaluate import RULE_ORDER, evaluate
 from .repair import repair
 from .report import Fail, FilterReport
+from .search_costs import SearchCosts
 from .settings import EXTRA_RULES, RULES_VERSION, EvaluationText, FilterSettings
 from .stage import FilterCounts, filter_file, filter_reports, read_trajectories
 from .stats import StatsBuilder
@@ -27,6 +28,7 @@ __all__ = [
     "FilterCounts",
     "FilterReport",
     "FilterSettings",
+    "SearchCosts",
     "StatsBuilder",
     "behaviour_of",
     "evaluate",
