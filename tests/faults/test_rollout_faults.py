@@ -19,7 +19,7 @@ QUESTIONS = [question(i) for i in range(60)]
 
 
 def test_rough_teacher_every_question_ends_and_counts_add_up(tmp_path: Path) -> None:
-    config = settings(engine={"request_timeout": 0.4, "concurrency": 32})
+    config = settings(engine={"request_timeout": 1.0, "concurrency": 32})
     with teacher() as server:
         run(tmp_path / "calm", QUESTIONS, server, config, job=_into(tmp_path / "calm"))
     with teacher(faults=ROUGH, seed=5) as server:
