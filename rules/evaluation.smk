@@ -25,7 +25,7 @@ rule train_student:
     conda:
         "../envs/tir-distill.yaml"
     params:
-        mix=STUDENT_MIX,
+        mix=lambda wildcards: STUDENT_MIX,
         config=CONFIG,
     shell:
         "pilot_student.py train --config {params.config:q} --mix-dir {params.mix:q} --student {output.student:q} 2> {log:q}"
@@ -51,7 +51,7 @@ rule evaluate_student:
     params:
         sampling=config["sampling"],
         student={key: config["student"][key] for key in ("temperature", "samples")},
-        mix=STUDENT_MIX,
+        mix=lambda wildcards: STUDENT_MIX,
         config=CONFIG,
     shell:
         "pilot_student.py evaluate --config {params.config:q} --mix-dir {params.mix:q} --student {input.student:q}"
