@@ -2,7 +2,8 @@
 
 REQUIRED INPUTS: <data>/sources/<source>/lock.json
 OUTPUTS: <data>/questions/<bucket>.parquet, <data>/evaluation/<set>.parquet, <data>/decontaminated/<bucket>.parquet,
-         <handover>/phase_10k.jsonl, phase_10k_pilot.jsonl, images/, eval_text_index.json, then MANIFEST.json, images.tar
+         <handover>/phase_10k.jsonl, phase_10k_pilot.jsonl, images/, eval_text_index.json, then images.tar, then
+         MANIFEST.json; on demand <data>/contact_sheet.html
 CONFIG: buckets, evaluation, decontamination, selection, seed
 """
 
@@ -110,12 +111,33 @@ rule select_questions:
         " --out $(dirname {output.phase:q}) 2> {log:q}"
 
 
+rule pack_pictures:
+    """The picture archive: the same until another selection is made, whatever else is shipped."""
+    input:
+        phase=f"{HANDOVER}/phase_10k.jsonl",
+    output:
+        pictures=f"{HANDOVER}/images.tar",
+        hashes=f"{DATA}/packed_pictures.json",
+    log:
+        f"{DATA}/logs/pack_pictures.log",
+    benchmark:
+        f"{DATA}/benchmarks/pack_pictures.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        code=tir.code_digest("questions/image_tar.py"),
+    shell:
+        "build_handover.py pictures --out $(dirname {output.pictures:q}) --hashes {output.hashes:q} 2> {log:q}"
+
+
 rule pack_handover:
     """Add what a teacher site needs to run it, and the manifest that says what everything is."""
     input:
         phase=f"{HANDOVER}/phase_10k.jsonl",
         pilot=f"{HANDOVER}/phase_10k_pilot.jsonl",
         index=f"{HANDOVER}/eval_text_index.json",
+        pictures=f"{HANDOVER}/images.tar",
+        hashes=f"{DATA}/packed_pictures.json",
         counts=expand(f"{DATA}/questions/{{bucket}}.counts.json", bucket=BUCKETS),
         kept=expand(f"{DATA}/decontaminated/{{bucket}}.parquet", bucket=BUCKETS),
         drops=expand(f"{DATA}/decontaminated/{{bucket}}.drops.parquet", bucket=BUCKETS),
@@ -123,7 +145,6 @@ rule pack_handover:
         locks=expand(f"{DATA}/sources/{{source}}/lock.json", source=tir.sources_of(config)),
     output:
         manifest=f"{HANDOVER}/MANIFEST.json",
-        pictures=f"{HANDOVER}/images.tar",
     log:
         f"{DATA}/logs/pack_handover.log",
     benchmark:
@@ -134,6 +155,31 @@ rule pack_handover:
         shipped=tir.shipped_digest(),
         config=CONFIG,
     shell:
-        "build_handover.py pack --config {params.config:q} --counts {input.counts:q} --kept {input.kept:q}"
-        " --drops {input.drops:q} --evaluation {input.evaluation:q} --locks {input.locks:q}"
+        "build_handover.py pack --config {params.config:q} --hashes {input.hashes:q}"
+        " --counts {input.counts:q} --kept {input.kept:q} --drops {input.drops:q}"
+        " --evaluation {input.evaluation:q} --locks {input.locks:q}"
         " --out $(dirname {output.manifest:q}) 2> {log:q}"
+
+
+rule contact_sheet:
+    """On demand: dropped pictures beside the evaluation pictures that they met, for a person to look at."""
+    input:
+        questions=expand(f"{DATA}/questions/{{bucket}}.parquet", bucket=BUCKETS),
+        drops=expand(f"{DATA}/decontaminated/{{bucket}}.drops.parquet", bucket=BUCKETS),
+        locks=expand(f"{DATA}/sources/{{source}}/lock.json", source=tir.sources_of(config)),
+    output:
+        f"{DATA}/contact_sheet.html",
+    log:
+        f"{DATA}/logs/contact_sheet.log",
+    benchmark:
+        f"{DATA}/benchmarks/contact_sheet.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        code=tir.code_digest("questions/contact_sheet.py"),
+        images=f"{DATA}/images",
+        sources=f"{DATA}/sources",
+        config=CONFIG,
+    shell:
+        "contact_sheet.py --config {params.config:q} --questions {input.questions:q} --drops {input.drops:q}"
+        " --images {params.images:q} --sources {params.sources:q} --out {output:q} 2> {log:q}"

@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
-"""Choose the questions and build the package that goes to the teacher's site. `all` is `select`, then `pack`."""
+"""Choose the questions and build the package for the teacher's site: `select`, `pictures`, `pack`, or `all`."""
 
 import argparse
 from pathlib import Path
 
 from tir_distill import cli, config
-from tir_distill.questions import DecontaminationSettings, Evidence, SelectionSettings, pack, select
+from tir_distill.questions import (
+    DecontaminationSettings,
+    Evidence,
+    PackedPictures,
+    SelectionSettings,
+    pack,
+    pack_pictures,
+    select,
+)
 
 parser = cli.Parser(
     description=__doc__,
@@ -16,18 +24,22 @@ parser = cli.Parser(
 commands = parser.add_subparsers(dest="command", required=True)
 
 
-def add_command(name: str, text: str, *, selects: bool, packs: bool) -> None:
-    """One command with the arguments of its half, or of both."""
+def add_command(name: str, text: str) -> None:
+    """One step with its arguments, or all of them."""
+    selects, packs = name in ("select", "all"), name in ("pack", "all")
     command = commands.add_parser(name, help=text)
-    command.add_argument("--config", type=Path, required=True, help="configuration (YAML or JSON)")
     command.add_argument("--out", type=Path, required=True, help="folder of the hand-over")
-    tables = ("--buckets", "--kept") if selects else ("--kept", "--buckets")
-    command.add_argument(*tables, dest="kept", type=Path, nargs="+", required=True, help="decontaminated tables")
+    if selects or packs:
+        command.add_argument("--config", type=Path, required=True, help="configuration (YAML or JSON)")
+        tables = ("--buckets", "--kept") if selects else ("--kept", "--buckets")
+        command.add_argument(*tables, dest="kept", type=Path, nargs="+", required=True, help="decontaminated tables")
     if selects:
         command.add_argument("--images", type=Path, required=True, help="folder of all pictures, by content")
         command.add_argument(
             "--evaluation", type=Path, nargs="+", required=True, help="tables of evaluation fingerprints"
         )
+    if name in ("pictures", "pack"):
+        command.add_argument("--hashes", type=Path, required=True, help="what `pictures` notes for `pack` (.json)")
     if packs:
         counts = "--evaluation-counts" if selects else "--evaluation"
         command.add_argument(counts, dest="sets", type=Path, nargs="+", required=True, help="<set>.counts.json files")
@@ -39,35 +51,53 @@ def add_command(name: str, text: str, *, selects: bool, packs: bool) -> None:
         )
 
 
-add_command("select", "phase_10k.jsonl, the pilot, images/, eval_text_index.json", selects=True, packs=False)
-add_command("pack", "images.tar, scripts/, card, metadata, MANIFEST.json", selects=False, packs=True)
-add_command("all", "both", selects=True, packs=True)
+add_command("select", "phase_10k.jsonl, the pilot, images/, eval_text_index.json")
+add_command("pictures", "images.tar")
+add_command("pack", "scripts/, card, metadata, MANIFEST.json")
+add_command("all", "one after the other")
+
+
+def select_questions(args: argparse.Namespace) -> None:
+    settings = cli.load_config(args.config)
+    with cli.ProgressLine("select questions") as progress:
+        done = select(
+            args.kept,
+            args.evaluation,
+            SelectionSettings.from_config(settings),
+            DecontaminationSettings.from_config(settings),
+            images=args.images,
+            out=args.out,
+            progress=progress,
+        )
+    print(
+        f"{done.questions} questions, {done.pilot} in the pilot, {done.pictures} pictures, "
+        f"index of {done.evaluation_items} evaluation items"
+    )
+
+
+def archive(args: argparse.Namespace) -> PackedPictures:
+    with cli.ProgressLine("pack pictures") as progress:
+        packed = pack_pictures(args.out, progress)
+    print(f"images.tar: {len(packed.files)} pictures, {packed.archive.size / 1e6:.1f} MB")
+    return packed
+
+
+def complete(args: argparse.Namespace, pictures: PackedPictures) -> None:
+    evidence = Evidence(counts=args.counts, kept=args.kept, drops=args.drops, evaluation=args.sets, locks=args.locks)
+    made = pack(cli.load_config(args.config), evidence, pictures, out=args.out, scripts_root=args.scripts_root)
+    print(f"{args.out}: {len(made['files'])} files, manifest written")
 
 
 def main(args: argparse.Namespace) -> None:
-    settings = cli.load_config(args.config)
-    if args.command in ("select", "all"):
-        with cli.ProgressLine("select questions") as progress:
-            done = select(
-                args.kept,
-                args.evaluation,
-                SelectionSettings.from_config(settings),
-                DecontaminationSettings.from_config(settings),
-                images=args.images,
-                out=args.out,
-                progress=progress,
-            )
-        print(
-            f"{done.questions} questions, {done.pilot} in the pilot, {done.pictures} pictures, "
-            f"index of {done.evaluation_items} evaluation items"
-        )
-    if args.command in ("pack", "all"):
-        evidence = Evidence(
-            counts=args.counts, kept=args.kept, drops=args.drops, evaluation=args.sets, locks=args.locks
-        )
-        with cli.ProgressLine("pack pictures") as progress:
-            made = pack(settings, evidence, out=args.out, scripts_root=args.scripts_root, progress=progress)
-        print(f"{args.out}: {len(made['files'])} files, manifest written")
+    if args.command == "select":
+        select_questions(args)
+    elif args.command == "pictures":
+        archive(args).write(args.hashes)
+    elif args.command == "pack":
+        complete(args, PackedPictures.read(args.hashes))
+    else:
+        select_questions(args)
+        complete(args, archive(args))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import argparse
 from pathlib import Path
 
 from tir_distill import cli
-from tir_distill.questions import DecontaminationSettings, Fingerprints, Matcher, decontaminate
+from tir_distill.questions import DecontaminationSettings, Fingerprints, Matcher, decontaminate, hashed_by
 from tir_distill.questions.explain import explain, find_rows
 from tir_distill.records import UsageError
 
@@ -31,6 +31,7 @@ why.add_argument("--evaluation", type=Path, nargs="+", help="tables of fingerpri
 
 def run_bucket(args: argparse.Namespace) -> None:
     settings = DecontaminationSettings.from_config(cli.load_config(args.config))
+    hashed_by([args.questions, *args.evaluation])
     matcher = Matcher(Fingerprints.read(args.evaluation), settings)
     with cli.ProgressLine(f"decontaminate {args.questions.stem}") as progress:
         counts = decontaminate(args.questions, matcher, out=args.out, drops=args.drops, progress=progress)

@@ -70,6 +70,8 @@ def write_sheet(
 def _page(pairs: Sequence[Pair], store: Path, evaluation: Mapping[tuple[str, str], Sequence[bytes]]) -> Iterator[str]:
     yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Image matches</title>\n'
     yield f"<style>{STYLE}</style></head><body>\n<h1>Image matches: {len(pairs)}</h1>\n"
+    if evaluation:
+        yield "<p>Pictures of evaluation sets are on this page: keep it to yourself.</p>\n"
     yield "<table><tr><th>question</th><th>its picture</th><th>evaluation item</th><th>its picture</th></tr>\n"
     for pair in pairs:
         match = pair.match

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,9 @@ import numpy as np
 
 from ..records.errors import TirError
 from ..records.jsonl import read_json, write_json
+from ..sources.print_cache import made_by, versions_of
 from ..sources.text_units import GRAM_TOKENS
-from .fingerprints import Fingerprints, Item, read_items
+from .fingerprints import Fingerprints, Item, hashed_by, read_items
 from .gram_index import GramIndex
 from .match import JACCARD, Match
 from .matcher import Matcher, Subject
@@ -40,8 +40,8 @@ VERSION_SLACK = 2
 
 
 def picture_versions() -> dict[str, str]:
-    """Versions of the libraries that decide a picture's hash."""
-    return {"pillow": version("pillow"), "imagehash": version("ImageHash")}
+    """Versions of the installed libraries that decide a picture's hash."""
+    return versions_of(made_by())
 
 
 def _pack(numbers: Hashes) -> str:
@@ -52,8 +52,11 @@ def _unpack(text: str) -> Hashes:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<u8").astype(np.uint64)
 
 
-def write_index(tables: Iterable[Path], settings: DecontaminationSettings, out: Path) -> int:
-    """Write the index of all items of the tables; the same bytes for any order of them. Returns the items."""
+def write_index(tables: Sequence[Path], settings: DecontaminationSettings, out: Path) -> int:
+    """Write the index of all items of the tables; the same bytes for any order of them. Returns the items.
+
+    Raises TirError for tables of another format, or of which some were made by other library versions.
+    """
     items = read_items(tables)
     write_json(
         out,
@@ -61,7 +64,7 @@ def write_index(tables: Iterable[Path], settings: DecontaminationSettings, out: 
             "format": FORMAT,
             "gram_tokens": GRAM_TOKENS,
             "rules": settings.to_dict(),
-            "versions": picture_versions(),
+            "versions": versions_of(hashed_by(tables)) or picture_versions(),
             "items": [
                 {
                     "set": item.set,

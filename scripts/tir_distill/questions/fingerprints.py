@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..records.errors import TirError
+from ..sources.parquet_out import EVALUATION_FORMAT
 from .hamming import as_hashes
 from .jaccard import Sets
 from .natural import natural_key
-from .parquet_in import batches
+from .parquet_in import batches, mark_of
 from .spans import Hashes, Ints
 
 
@@ -47,7 +49,10 @@ class Item:
 
 
 def read_items(tables: Iterable[Path]) -> list[Item]:
-    """Items of all tables by set and id: no order of files or rows shows. Raises TirError for a table that is none."""
+    """Items of all tables by set and id: no order of files or rows shows.
+
+    Raises TirError for a table that is none, or whose hashes are those of another version: they would match nothing.
+    """
     items = [item for path in tables for item in _table_items(path)]
     return sorted(items, key=lambda item: (item.set, natural_key(item.id)))
 
@@ -56,8 +61,26 @@ COLUMNS = ("set", "id", "images", "shingles", "units", "text_key", "script", "gr
 
 
 def _table_items(path: Path) -> Iterator[Item]:
+    if (found := mark_of(path, "format")) != EVALUATION_FORMAT:
+        raise TirError(
+            f"{path}: fingerprints of format {found or '1'}, this version reads {EVALUATION_FORMAT}; "
+            "rebuild it: run read_evaluation.py again (snakemake --forcerun read_evaluation)"
+        )
     for batch in batches(path, COLUMNS):
         yield from map(Item.from_row, batch.to_pylist())
+
+
+def hashed_by(tables: Sequence[Path]) -> str:
+    """Under which picture policy and libraries the picture hashes of all tables were made.
+
+    Raises TirError when they differ: the same file may have another bit or two in each. Tables without a mark are
+    taken on trust.
+    """
+    marks = {path: mark for path in tables if (mark := mark_of(path, "made_by"))}
+    if len(set(marks.values())) > 1:
+        said = "; ".join(f"{path.name}: {mark}" for path, mark in sorted(marks.items()))
+        raise TirError(f"picture hashes were made by different versions ({said}); read the older tables again")
+    return next(iter(marks.values()), "")
 
 
 @dataclass(frozen=True, slots=True)

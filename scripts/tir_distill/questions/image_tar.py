@@ -1,6 +1,7 @@
 """``images.tar`` with reproducible bytes: sorted names, no times, owners or machine-dependent modes.
 
-One picture is in memory at a time. Each file's hash is taken while it is written, so nothing is read twice.
+One picture is in memory at a time. Each file's hash is taken while it is written, so nothing is read twice; the hashes
+are kept in a file of their own, so that a manifest can be written again without the pictures.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-from ..records.jsonl import atomic_writer
+from ..records.errors import TirError
+from ..records.jsonl import atomic_writer, read_json, write_json
 from ..records.protocols import Progress
 
 
@@ -22,6 +25,29 @@ class FileHash:
 
     sha256: str
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPictures:
+    """An archive and what is in it."""
+
+    archive: FileHash
+    files: Mapping[str, FileHash]
+    """By path in the archive, which is the path in the hand-over."""
+
+    def write(self, path: Path) -> None:
+        files = {name: asdict(found) for name, found in self.files.items()}
+        write_json(path, {"archive": asdict(self.archive), "files": files})
+
+    @classmethod
+    def read(cls, path: Path) -> PackedPictures:
+        """Raises TirError when there is none or it is something else."""
+        try:
+            document = read_json(path)
+            files = {name: FileHash(**found) for name, found in document["files"].items()}
+            return cls(archive=FileHash(**document["archive"]), files=files)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise TirError(f"{path}: no hashes of packed pictures ({error}); pack the pictures again") from error
 
 
 class _Hashing(io.RawIOBase):
@@ -42,10 +68,8 @@ class _Hashing(io.RawIOBase):
         return len(data)
 
 
-def write_tar(
-    root: Path, folder: str, out: Path, progress: Progress | None = None
-) -> tuple[FileHash, dict[str, FileHash]]:
-    """Pack ``root/folder``; returns the archive's hash, and each file's by its path relative to ``root``."""
+def write_tar(root: Path, folder: str, out: Path, progress: Progress | None = None) -> PackedPictures:
+    """Pack ``root/folder``; names in the archive are relative to ``root``."""
     files: dict[str, FileHash] = {}
     paths = sorted(path.relative_to(root).as_posix() for path in (root / folder).rglob("*") if path.is_file())
     with atomic_writer(out) as handle:
@@ -60,4 +84,4 @@ def write_tar(
                 files[name] = FileHash(hashlib.sha256(data).hexdigest(), len(data))
                 if progress is not None:
                     progress.update(done=len(files))
-    return FileHash(stream.hash.hexdigest(), stream.size), files
+    return PackedPictures(FileHash(stream.hash.hexdigest(), stream.size), files)

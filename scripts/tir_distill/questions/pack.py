@@ -1,6 +1,7 @@
-"""The packing half of the hand-over: ``images.tar``, the commands for the site, card, metadata, then the manifest.
+"""The packing half of the hand-over: ``images.tar``; then the commands for the site, card, metadata, the manifest.
 
-The manifest is written last: a folder that has one is whole.
+Two steps, because the archive is the costly one and hangs on the selection alone: a changed command is shipped anew
+without touching it. The manifest is written last: a folder that has one is whole.
 """
 
 from __future__ import annotations
@@ -19,15 +20,14 @@ from .card import card, description
 from .croissant import croissant
 from .funnel import funnels
 from .image_files import FOLDER
-from .image_tar import FileHash, write_tar
+from .image_tar import FileHash, PackedPictures, write_tar
 from .licences import read_terms
 from .manifest import evaluation_counts, manifest
 from .phase_file import PhaseCounts
-from .select_questions import INDEX, PHASE, PILOT
+from .select_questions import INDEX, MANIFEST, PHASE, PILOT
 from .settings import DecontaminationSettings, SelectionSettings
 from .shipped import ship
 
-MANIFEST = "MANIFEST.json"
 ARCHIVE = "images.tar"
 NAME = "tir-distill-10k"
 VERSION = "1.0.0"
@@ -47,11 +47,23 @@ class Evidence:
     locks: Sequence[Path]
 
 
+def pack_pictures(out: Path, progress: Progress | None = None) -> PackedPictures:
+    """Write ``images.tar`` of the selection in ``out``. Raises TirError when ``images/`` is not the selection's."""
+    refuse_private([out])
+    (out / MANIFEST).unlink(missing_ok=True)
+    named = PhaseCounts.read(out / PHASE).images
+    packed = write_tar(out, FOLDER, out / ARCHIVE, progress)
+    if set(packed.files) != named:
+        (out / ARCHIVE).unlink()
+        raise TirError(f"{out / FOLDER}: does not hold exactly the pictures that {PHASE} names; select again")
+    return packed
+
+
 def pack(
-    config: Mapping[str, Any], evidence: Evidence, *, out: Path, scripts_root: Path, progress: Progress | None = None
+    config: Mapping[str, Any], evidence: Evidence, pictures: PackedPictures, *, out: Path, scripts_root: Path
 ) -> dict[str, Any]:
-    """Complete the hand-over in ``out``; returns the manifest. Raises TirError when the numbers do not add up, and
-    for anything that lies in a private folder.
+    """Complete the hand-over in ``out``; returns the manifest. Raises TirError when the numbers do not add up, when
+    the archive is not that of this selection, and for anything that lies in a private folder.
     """
     refuse_private([out, *evidence.counts, *evidence.kept, *evidence.drops, *evidence.evaluation, *evidence.locks])
     (out / MANIFEST).unlink(missing_ok=True)
@@ -63,10 +75,10 @@ def pack(
     question_sources = [config["buckets"][plan.name]["source"] for plan in selection.buckets]
     sources = read_terms(evidence.locks, scripts_root / "resources" / "licences.yaml", question_sources)
 
-    archive, pictures = write_tar(out, FOLDER, out / ARCHIVE, progress)
-    if set(pictures) != counts.images:
-        raise TirError(f"{out / FOLDER}: does not hold exactly the pictures that {PHASE} names; select again")
-    data = {PHASE: _hash(out / PHASE), PILOT: _hash(out / PILOT), ARCHIVE: archive}
+    archive = out / ARCHIVE
+    if set(pictures.files) != counts.images or not archive.is_file() or archive.stat().st_size != pictures.archive.size:
+        raise TirError(f"{archive}: not the archive of the pictures that {PHASE} names; pack the pictures again")
+    data = {PHASE: _hash(out / PHASE), PILOT: _hash(out / PILOT), ARCHIVE: pictures.archive}
     shipped = {path: _hash(out / path) for path in ship(scripts_root, config, out)}
     text = card(counts, funnel, sources, evaluation, rules, selection)
     with atomic_writer(out / "README.md") as handle:
@@ -83,7 +95,7 @@ def pack(
         selection=selection,
         answer_chars=config["selection"]["answer_chars"],
         shipped=shipped,
-        files={**data, **others, **shipped, **pictures},
+        files={**data, **others, **shipped, **pictures.files},
     )
     write_json(out / MANIFEST, document)
     return document

@@ -35,3 +35,9 @@ def schema_of(path: Path) -> Any:
             return pq.read_schema(handle)
     except (pa.ArrowException, OSError) as error:
         raise TirError(f"{path}: not a readable table ({error}); make it again") from error
+
+
+def mark_of(path: Path, name: str) -> str:
+    """One entry of the table's metadata; empty when it has none. Raises TirError as ``batches`` does."""
+    metadata = schema_of(path).metadata or {}
+    return bytes(metadata.get(name.encode(), b"")).decode("utf-8", "replace")

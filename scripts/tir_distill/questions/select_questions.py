@@ -30,6 +30,7 @@ from .settings import BucketPlan, DecontaminationSettings, SelectionSettings
 PHASE = "phase_10k.jsonl"
 PILOT = "phase_10k_pilot.jsonl"
 INDEX = "eval_text_index.json"
+MANIFEST = "MANIFEST.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ def select(
         raise UsageError("no bucket is selected: give at least one of buckets.*.count a number")
     chosen = choose(tables, settings)
     out.mkdir(parents=True, exist_ok=True)
+    (out / MANIFEST).unlink(missing_ok=True)  # it speaks of the selection that now goes
     folder = ImageFolder(out, images)
     done = pilots = 0
     with atomic_writer(out / PHASE) as phase_file, atomic_writer(out / PILOT) as pilot_file:

@@ -1,7 +1,7 @@
 """What a teacher's site needs besides the data: commands, package, resources, lock files, configuration.
 
 Taken from the tree that builds the hand-over, so the site runs this very revision. The configuration is the one the
-hand-over was built with, less what belongs to the machine that built it (folders, mirror, runs, embedded servers).
+hand-over was built with, less what belongs to the machine that built it (folders, mirror, runs, shards, servers).
 """
 
 from __future__ import annotations
@@ -57,10 +57,15 @@ def shipped_files(root: Path) -> Iterator[Path]:
 
 
 def site_config(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration for another machine: this one's folders, mirror, runs and servers replaced by the defaults."""
+    """The configuration for another machine: this one's folders, mirror, runs and servers replaced by the defaults.
+
+    So are the numbers of shards: they say how this machine cuts its work, and a site runs unsharded.
+    """
     out = deepcopy(dict(config))
     for key in ("paths", "runs", "demo"):
         out[key] = deepcopy(defaults[key])
+    for name, entry in out["buckets"].items():
+        entry["shards"] = defaults["buckets"].get(name, entry)["shards"]
     out["sources"]["mirror"] = None
     out["ledger"]["url"] = None
     out["tokens"]["template_dir"] = None

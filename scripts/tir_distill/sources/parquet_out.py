@@ -14,6 +14,9 @@ from ..records.jsonl import atomic_writer
 from .print_cache import made_by
 
 GROUP_ROWS = 1024
+EVALUATION_FORMAT = "2"
+"""Raise it when the same item gives other hashes: a reader of the old table would find nothing and say nothing.
+2: grams are hashed by their tokens' hashes (``text_units.gram_hash``); 1 hashed their text and bore no mark."""
 
 PICTURE = pa.struct(
     [
@@ -49,7 +52,8 @@ EVALUATION = pa.schema(
         ("text_key", pa.string()),
         ("script", pa.string()),
         ("grams", pa.list_(pa.uint64())),
-    ]
+    ],
+    metadata={"format": EVALUATION_FORMAT},
 )
 
 
@@ -84,11 +88,11 @@ class TableWriter:
 def table_writer(path: Path, schema: pa.Schema) -> Iterator[TableWriter]:
     """A writer whose file takes its place when the block ends without an exception.
 
-    The file's metadata says under which picture policy and libraries its hashes were made: another version of Pillow
-    can move a hash by a bit or two.
+    The file's metadata holds the schema's, and says under which picture policy and libraries its hashes were made:
+    another version of Pillow can move a hash by a bit or two.
     """
     with atomic_writer(path) as handle:
-        writer = TableWriter(handle, schema.with_metadata({"made_by": made_by()}))
+        writer = TableWriter(handle, schema.with_metadata({**(schema.metadata or {}), "made_by": made_by()}))
         try:
             yield writer
         except BaseException:

@@ -7,6 +7,7 @@ policy and the libraries that made it are the same, and when the stored picture 
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +18,8 @@ from .picture_store import PictureStore, replace_with
 
 POLICY_VERSION = 1
 """Raise it when ``pictures`` or ``phash`` gives another result for the same file."""
+
+_MADE_BY = re.compile(r"policy \d+, Pillow (\S+), ImageHash (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,12 @@ class KnownPicture:
 def made_by() -> str:
     """What decides the bytes of a stored picture and its hash."""
     return f"policy {POLICY_VERSION}, Pillow {version('pillow')}, ImageHash {version('ImageHash')}"
+
+
+def versions_of(mark: str) -> dict[str, str]:
+    """Library versions in what ``made_by`` gave; empty when it is none of its marks."""
+    found = _MADE_BY.fullmatch(mark)
+    return {"pillow": found[1], "imagehash": found[2]} if found else {}
 
 
 class PrintCache:

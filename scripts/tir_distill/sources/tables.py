@@ -7,6 +7,7 @@ its field. A table that is damaged as a file is an error of the whole source and
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ BATCH_ROWS = 64
 
 TABLE_SUFFIXES = (".parquet", ".jsonl", ".json")
 _JSON_CHUNK = 1 << 20
+_CELL_ERRORS = (ValueError, OverflowError, KeyError, pa.ArrowException)
+"""UnicodeDecodeError is a ValueError; an unknown time zone is a KeyError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +71,44 @@ def rows(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[st
 
 def columns_of(path: Path) -> list[str] | None:
     """Column names of a parquet table; None for JSON, whose rows say for themselves."""
-    return list(_open(path).schema_arrow.names) if path.suffix == ".parquet" else None
+    if path.suffix != ".parquet":
+        return None
+    with _opened(path) as table:
+        return list(table.schema_arrow.names)
 
 
 def count_rows(path: Path) -> int | None:
     """Rows of a parquet table by its footer; None for JSON, which would have to be read."""
-    return int(_open(path).metadata.num_rows) if path.suffix == ".parquet" else None
+    if path.suffix != ".parquet":
+        return None
+    with _opened(path) as table:
+        return int(table.metadata.num_rows)
 
 
-def _open(path: Path) -> Any:
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The table, opened by Python: Arrow cannot open a path outside ASCII where the locale's encoding is ASCII."""
     try:
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
+        with path.open("rb") as handle, pq.ParquetFile(handle, pre_buffer=False, buffer_size=1 << 20) as table:
+            yield table
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise TirError(f"{path}: not a readable parquet file ({error}); fetch the source again") from error
 
 
 def _parquet_rows(path: Path, columns: Collection[str] | None) -> Iterator[dict[str, Any]]:
-    table = _open(path)
-    names = [name for name in table.schema_arrow.names if columns is None or name in columns]
-    try:
+    with _opened(path) as table:
+        names = [name for name in table.schema_arrow.names if columns is None or name in columns]
         for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False):
             yield from _batch_rows(batch)
-    except (pa.ArrowException, OSError) as error:
-        raise TirError(f"{path}: damaged parquet data ({error}); fetch the source again") from error
 
 
 def _batch_rows(batch: Any) -> list[dict[str, Any]]:
+    """Rows as Python values; what has none (no UTF-8, a time stamp beyond the calendar) becomes ``Undecodable``."""
+    if not batch.num_columns:
+        return [{} for _ in range(batch.num_rows)]
     try:
         whole: list[dict[str, Any]] = batch.to_pylist()
-    except UnicodeDecodeError:
+    except _CELL_ERRORS:
         return [
             {name: _cell(column, i) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
             for i in range(batch.num_rows)
@@ -107,7 +119,7 @@ def _batch_rows(batch: Any) -> list[dict[str, Any]]:
 def _cell(column: Any, index: int) -> Any:
     try:
         return column[index].as_py()
-    except UnicodeDecodeError:
+    except _CELL_ERRORS:
         return Undecodable()
 
 

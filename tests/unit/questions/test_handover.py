@@ -23,12 +23,15 @@ from tir_distill.questions import (
     Evidence,
     Fingerprints,
     Matcher,
+    PackedPictures,
     SelectionSettings,
     decontaminate,
     pack,
+    pack_pictures,
     select,
 )
 from tir_distill.questions.image_files import image_paths, safe_name
+from tir_distill.questions.image_tar import FileHash
 from tir_distill.records import Question, TirError, UsageError, write_json
 
 
@@ -40,7 +43,7 @@ def build(world: World, out: Path) -> None:
         decontaminate(table, matcher, out=kept, drops=drops)
     select(world.kept(), world.evaluation, SelectionSettings.from_config(world.config), rules,
            images=world.images, out=out)  # fmt: skip
-    pack(world.config, evidence(world), out=out, scripts_root=world.checkout)
+    pack(world.config, evidence(world), pack_pictures(out), out=out, scripts_root=world.checkout)
 
 
 def evidence(world: World) -> Evidence:
@@ -199,8 +202,9 @@ def test_packing_again_changes_nothing_and_old_files_go(world: World, out: Path)
     (out / "scripts" / "left_over.py").write_text("old")
     (out / "images" / "left_over.png").write_bytes(b"old")
     with pytest.raises(TirError, match="select again"):
-        pack(world.config, evidence(world), out=out, scripts_root=world.checkout)
+        pack_pictures(out)
     assert not (out / "MANIFEST.json").exists()  # a folder that is not whole has no manifest
+    assert not (out / "images.tar").exists()
     build(world, out)
     assert (out / "MANIFEST.json").read_bytes() == before
 
@@ -213,10 +217,43 @@ def test_evidence_of_another_run_is_refused(world: World, tmp_path: Path) -> Non
             document.update(read=document["read"] + 1, kept=document["kept"] + 1)
         write_json(tmp_path / path.name, document)
         counts.append(tmp_path / path.name)
+    packed = pack_pictures(world.root / "out")
     other = Evidence(**{**{name: getattr(evidence(world), name) for name in Evidence.__slots__}, "counts": counts})
     with pytest.raises(TirError, match="bucket fvqa_train: 21 rows kept by the reader, but 1 dropped and 19 left"):
-        pack(world.config, other, out=world.root / "out", scripts_root=world.checkout)
-    pack(world.config, evidence(world), out=world.root / "out", scripts_root=world.checkout)
+        pack(world.config, other, packed, out=world.root / "out", scripts_root=world.checkout)
+    pack(world.config, evidence(world), packed, out=world.root / "out", scripts_root=world.checkout)
+
+
+def test_a_changed_command_is_shipped_without_packing_pictures(world: World, out: Path, tmp_path: Path) -> None:
+    """The archive stays as it is, the manifest names the new bytes, and its picture hashes come from the note."""
+    pack_pictures(out).write(tmp_path / "hashes.json")
+    archive, script = out / "images.tar", world.checkout / "scripts" / "run_distill_10k.sh"
+    before, text = (archive.stat().st_mtime_ns, archive.stat().st_ino), script.read_text()
+    script.write_text(text + "echo twice\n")
+    pack(world.config, evidence(world), PackedPictures.read(tmp_path / "hashes.json"), out=out,
+         scripts_root=world.checkout)  # fmt: skip
+    script.write_text(text)
+    assert (archive.stat().st_mtime_ns, archive.stat().st_ino) == before
+    files = json.loads((out / "MANIFEST.json").read_text())["files"]
+    assert files["scripts/run_distill_10k.sh"]["bytes"] == len(text) + len("echo twice\n")
+    for name, said in files.items():
+        assert said["sha256"] == hashlib.sha256((out / name).read_bytes()).hexdigest(), name
+    build(world, out)
+
+
+def test_an_archive_of_another_selection_is_refused(world: World, out: Path, tmp_path: Path) -> None:
+    packed = pack_pictures(out)
+    for damage in (
+        PackedPictures(packed.archive, dict(list(packed.files.items())[1:])),
+        PackedPictures(FileHash(packed.archive.sha256, packed.archive.size + 1), packed.files),
+    ):
+        with pytest.raises(TirError, match="pack the pictures again"):
+            pack(world.config, evidence(world), damage, out=out, scripts_root=world.checkout)
+    for text in ("[]", "{}", '{"archive": {"sha256": "0", "size": 1}, "files": {"a": 3}}'):
+        (tmp_path / "hashes.json").write_text(text)
+        with pytest.raises(TirError, match="pack the pictures again"):
+            PackedPictures.read(tmp_path / "hashes.json")
+    build(world, out)
 
 
 def test_asking_for_too_many_names_how_many_there_are(world: World, tmp_path: Path) -> None:
@@ -269,7 +306,7 @@ def test_file_names_of_odd_ids() -> None:
 def test_a_damaged_question_file_is_named(world: World, tmp_path: Path) -> None:
     (tmp_path / "phase_10k.jsonl").write_text('{"id": "q", "source": 3}\n')
     with pytest.raises(TirError, match=r"phase_10k\.jsonl: q: field 'source'"):
-        pack(world.config, evidence(world), out=tmp_path, scripts_root=world.checkout)
+        pack_pictures(tmp_path)
     (tmp_path / "phase_10k.jsonl").write_text("")
     with pytest.raises(TirError, match="holds no question"):
-        pack(world.config, evidence(world), out=tmp_path, scripts_root=world.checkout)
+        pack_pictures(tmp_path)

@@ -23,6 +23,7 @@ from tir_distill.questions import (
     SelectionSettings,
     decontaminate,
     pack,
+    pack_pictures,
     select,
 )
 from tir_distill.sources import ReadSettings, SourceSettings, fetch, read_evaluation, read_questions
@@ -76,7 +77,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         evaluation=[path.with_suffix(".counts.json") for path in sets],
         locks=locks,
     )
-    pack(config, evidence, out=out, scripts_root=ROOT)
+    pack(config, evidence, pack_pictures(out), out=out, scripts_root=ROOT)
     there = tmp_path_factory.mktemp("site") / "handover"
     shutil.copytree(out, there, ignore=shutil.ignore_patterns("images"))
     subprocess.run(["tar", "-xf", "images.tar"], cwd=there, check=True)
