@@ -11,6 +11,7 @@ from ..records import TirError, Trajectory
 from .behaviour import BehaviourFigures, behaviour_of
 from .evaluate import RULE_ORDER
 from .report import FilterReport
+from .sample_costs import SampleCosts
 
 _SECOND = re.compile(r"^second judge (agrees|disagrees|undecided)$")
 QUESTION_STATUSES = ("accepted", "exhausted", "stopped_question_budget", "stopped_no_answer", "deferred")
@@ -31,11 +32,11 @@ class StatsBuilder:
         self._agreement: Counter[str] = Counter()
         self._behaviour: dict[str, BehaviourFigures] = defaultdict(BehaviourFigures)
         self._behaviour_accepted: dict[str, BehaviourFigures] = defaultdict(BehaviourFigures)
+        self._costs: dict[str, SampleCosts] = defaultdict(SampleCosts)
         self._requests = self._searches = 0
         self._exact = 0
         self._statuses: dict[str, Counter[str]] = defaultdict(Counter)
         self._questions: Counter[str] = Counter()
-        self._questions_accepted: Counter[str] = Counter()
 
     def add(self, report: FilterReport | Trajectory, raw: Trajectory | None = None) -> None:
         """Count one sample by its final word: a report of the filters, or a line of a filtered shard.
@@ -65,6 +66,7 @@ class StatsBuilder:
             self._agreement[second.group(1)] += 1
         figures = behaviour_of(raw or sample)
         self._behaviour[bucket].add(figures)
+        self._costs[bucket].add(raw or sample, figures)
         if sample.accepted:
             self._behaviour_accepted[bucket].add(behaviour_of(sample))
         self._requests += sample.searches_billed
@@ -76,7 +78,6 @@ class StatsBuilder:
             bucket = row["bucket"]
             self._questions[bucket] += 1
             self._statuses[row["status"]][bucket] += 1
-            self._questions_accepted[bucket] += row.get("accepted_sample") is not None
 
     def result(
         self, config: Mapping[str, Any] | None = None, *, search: Mapping[str, int] | None = None
@@ -99,6 +100,10 @@ class StatsBuilder:
             "repaired": sum(self._repaired.values()),
             "samples_per_accepted": round(total / accepted, 3) if accepted else None,
             "buckets": {bucket: self._bucket(bucket) for bucket in sorted(self._samples | self._questions)},
+            "per_bucket": {
+                bucket: self._costs[bucket].to_dict(questions=self._questions[bucket], accepted=self._accepted[bucket])
+                for bucket in sorted(self._samples | self._questions)
+            },
             "drops": {
                 "first": {rule: _sorted(self._first[rule]) for rule in rules if rule in self._first},
                 "any": {rule: _sorted(self._any[rule]) for rule in rules},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from itertools import permutations
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filters_helpers import default_settings, make_question
-from tir_distill.filters import EXTRA_RULES, evaluate
+from tir_distill.filters import EXTRA_RULES, StatsBuilder, evaluate, filter_reports
 from tir_distill.filters import evaluate as evaluate_function
 from tir_distill.filters.evaluate import AFTER_F5, BEFORE_F5
 from tir_distill.filters.repair import repair
@@ -69,7 +70,7 @@ arguments = st.one_of(
 )
 meta = st.dictionaries(
     st.sampled_from(["urls", "hops", "final_url", "url", "cap", "cell", "blocked"]),
-    st.one_of(st.none(), st.booleans(), st.integers(), text, st.lists(st.one_of(text, st.none()), max_size=2)),
+    st.one_of(st.none(), st.booleans(), st.integers(-9, 10**9), text, st.lists(st.one_of(text, st.none()), max_size=2)),
     max_size=3,
 )
 picture = st.builds(
@@ -198,6 +199,27 @@ def test_repair_leaves_calls_and_results_paired_and_touches_no_text(trajectory: 
         assert [call.id for call in turn.calls] == [result.call_id for result in turn.results]
         assert set(turn.calls) <= set(source.calls)
     assert report.trajectory.tokens.assistant >= 0
+
+
+@relaxed
+@given(st.lists(st.tuples(st.integers(0, 3), trajectories()), max_size=5))
+def test_counts_close_for_any_mixture(numbered: list[tuple[int, Trajectory]]) -> None:
+    """Each sample is accepted, or dropped once under its first reason; no question gives two rows."""
+    samples = [
+        dataclasses.replace(sample, question=dataclasses.replace(sample.question, id=f"q{number}"))
+        for number, sample in numbered
+    ]
+    reports = list(filter_reports(samples, ALL))
+    builder = StatsBuilder()
+    for report, raw in zip(reports, samples, strict=True):
+        builder.add(report, raw)
+    stats = builder.result()
+    assert stats["samples"] == len(samples) == stats["accepted"] + stats["dropped"]
+    assert stats["dropped"] == sum(sum(counts.values()) for counts in stats["drops"]["first"].values())
+    assert sum(entry["samples"] for entry in stats["per_bucket"].values()) == len(samples)
+    assert sum(sum(counts.values()) for counts in stats["verdict_paths"].values()) == len(samples)
+    kept = [report.trajectory.question.id for report in reports if report.accepted]
+    assert len(kept) == len(set(kept)) == stats["accepted"]
 
 
 def test_permutations_of_a_small_set_of_rules_agree() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from filters_helpers import Script, default_settings, good, make_question
 from tir_distill.filters import StatsBuilder, evaluate, filter_file, filter_reports, read_trajectories
-from tir_distill.records import TirError, TokenCounts, Trajectory, UsageError, Verdict, dumps, write_jsonl
+from tir_distill.records import TirError, TokenCounts, Trajectory, Usage, UsageError, Verdict, dumps, write_jsonl
 
 SETTINGS = default_settings()
 WRONG = Verdict(correct=False, path="judge", judge_model="gpt-4o")
@@ -185,6 +185,72 @@ def test_stats_by_hand() -> None:
     assert stats["search_used"] == 5
     assert stats["buckets"]["chartqa_human"]["accepted"] == 1
     assert stats["config"]["filters"]["max_length"] == 24_000
+
+
+def test_means_per_bucket_by_hand() -> None:
+    """Two text samples and one of charts; the second text sample's server said nothing of tokens."""
+    told = Script().search(usage=Usage(prompt_tokens=1000, completion_tokens=50))
+    told.turn(told.an_open(), usage=Usage(prompt_tokens=1500, completion_tokens=70))
+    told.answer(usage=Usage(prompt_tokens=1900, completion_tokens=30))
+    silent = Script().search("first").search("second").answer().done(question=make_question(id="s"), searches_billed=0)
+    chart = Script().answer("12", usage=Usage(prompt_tokens=700, completion_tokens=300))
+    wanted = make_question("image_reasoning", id="c")
+    questions = [
+        {"id": key, "bucket": bucket, "status": "exhausted"}
+        for key, bucket in (("q1", "evobrowsecomp"), ("s", "evobrowsecomp"), ("c", "chartqa_human"), ("x", "empty"))
+    ]
+    stats = stats_of([told.done(), silent, chart.done("image_reasoning", question=wanted, verdict=WRONG)], questions)
+    assert stats["per_bucket"] == {
+        "chartqa_human": {
+            "task_types": ["image_reasoning"],
+            "questions": 1,
+            "accepted": 0,
+            "samples": 1,
+            "samples_per_question": 1.0,
+            "accepted_per_question": 0.0,
+            "turns_per_sample": 1.0,
+            "tokens_per_sample": {"prompt": 700.0, "completion": 300.0, "total": 1000.0, "measured": 1},
+            "searches_per_sample": 0.0,
+            "searches_billed_per_sample": 0.0,
+            "opens_per_sample": 0.0,
+            "python_calls_per_sample": 0.0,
+        },
+        "empty": {
+            "task_types": [],
+            "questions": 1,
+            "accepted": 0,
+            "samples": 0,
+            "samples_per_question": 0.0,
+            "accepted_per_question": 0.0,
+            "turns_per_sample": None,
+            "tokens_per_sample": {"prompt": None, "completion": None, "total": None, "measured": 0},
+            "searches_per_sample": None,
+            "searches_billed_per_sample": None,
+            "opens_per_sample": None,
+            "python_calls_per_sample": None,
+        },
+        "evobrowsecomp": {
+            "task_types": ["text_search"],
+            "questions": 2,
+            "accepted": 2,
+            "samples": 2,
+            "samples_per_question": 1.0,
+            "accepted_per_question": 1.0,
+            "turns_per_sample": 3.0,
+            "tokens_per_sample": {"prompt": 4400.0, "completion": 150.0, "total": 4550.0, "measured": 1},
+            "searches_per_sample": 1.5,
+            "searches_billed_per_sample": 0.5,
+            "opens_per_sample": 0.5,
+            "python_calls_per_sample": 0.0,
+        },
+    }
+
+
+def test_names_of_the_hand_over_note_are_there() -> None:
+    """Seed section 12: what stats.json gained with the search budgets."""
+    stats = stats_of([good()])
+    assert {"search", "search_used", "deferred", "stopped_question_budget", "stopped_no_answer"} <= set(stats)
+    assert set(stats["search"]) == {"requests", "cache_hits"}
 
 
 def test_stats_from_the_written_file_equal_those_of_the_reports(tmp_path: Path) -> None:
