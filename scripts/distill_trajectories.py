@@ -11,7 +11,7 @@ import argparse
 import asyncio
 import copy
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,28 +67,29 @@ def configuration(args: argparse.Namespace) -> dict[str, Any]:
     return config
 
 
-def chosen(args: argparse.Namespace) -> Iterator[Question]:
-    """Questions of the file that --ids, --priority and --limit leave, in file order. Raises UsageError."""
-    wanted = set(args.ids or ())
-    left = args.limit if args.limit is not None else -1
-    for row in read_jsonl(args.input):
-        if left == 0:
-            break
-        if wanted and row.get("id") not in wanted:
-            continue
-        if args.priority and row.get("priority") not in args.priority:
-            continue
+def questions_in(path: Path) -> Iterator[Question]:
+    """All questions of the file, in file order. Raises UsageError for a line that is none."""
+    for row in read_jsonl(path):
         try:
-            question = Question.from_dict(row)
+            yield Question.from_dict(row)
         except BadRow as error:
-            raise UsageError(f"{args.input}: {error.detail}") from None
-        wanted.discard(question.id)
-        left -= 1
-        yield question
-        if args.ids and not wanted:
-            break
-    if wanted and args.limit is None:
-        raise UsageError(f"{args.input}: no question has the id {', '.join(sorted(wanted))}")
+            raise UsageError(f"{path}: {error.detail}") from None
+
+
+def chosen(args: argparse.Namespace, questions: Sequence[Question]) -> list[Question]:
+    """Those that --ids, --priority and --limit leave, in file order. Raises UsageError for an id that is not there."""
+    if args.limit is not None and args.limit < 1:
+        raise UsageError("--limit: give a number of questions, 1 or more")
+    wanted = set(args.ids or ())
+    unknown = wanted - {question.id for question in questions}
+    if unknown:
+        raise UsageError(f"{args.input}: no question has the id {', '.join(sorted(unknown))}")
+    left = [
+        question
+        for question in questions
+        if (not wanted or question.id in wanted) and (not args.priority or question.priority in args.priority)
+    ]
+    return left[: args.limit]
 
 
 def set_aside(out: Path, config: dict[str, Any]) -> None:
@@ -114,19 +115,26 @@ def main(args: argparse.Namespace) -> None:
     if args.resume and args.fresh:
         raise UsageError("--resume and --fresh exclude each other")
     config = configuration(args)
-    questions = list(chosen(args))
-    if not questions:
+    questions = list(questions_in(args.input))
+    selected = chosen(args, questions)
+    if not selected:
         raise UsageError(f"{args.input}: no question is left after --ids, --priority and --limit")
     if args.plan is not None:
-        print(table(forecast(questions, config, read_json(args.plan) if args.plan.name else None)))
+        print(table(forecast(selected, config, read_json(args.plan) if args.plan.name else None)))
         return
     if args.fresh:
         set_aside(args.out, config)
-    sample_and_finish(args, config, questions)
+    ids = None if len(selected) == len(questions) else frozenset(question.id for question in selected)
+    sample_and_finish(args, config, questions, ids)
 
 
-def sample_and_finish(args: argparse.Namespace, config: dict[str, Any], questions: list[Question]) -> None:
-    """Sample everything in this process, then filter, export and count. Raises Stopped (exit 2) when work is left."""
+def sample_and_finish(
+    args: argparse.Namespace, config: dict[str, Any], questions: list[Question], selected: frozenset[str] | None
+) -> None:
+    """Sample everything in this process, then filter, export and count. Raises Stopped (exit 2) when work is left.
+
+    ``selected``: only these are sampled; whatever else the run has finished stays in its files.
+    """
     from tir_distill.export import Tokens
     from tir_distill.pipeline import RunPlaces, ShardFiles, finish_run, summary
     from tir_distill.rollout import ShardJob
@@ -145,10 +153,11 @@ def sample_and_finish(args: argparse.Namespace, config: dict[str, Any], question
         trajectories=shards / "0000-of-0001.trajectories.jsonl",
         questions_out=shards / "0000-of-0001.questions.jsonl",
         adopt=[path for path in args.adopt if _is_run(path)],
+        selected=selected,
         retry_deferred=args.retry == "deferred",
     )
     (args.out / "state" / "stop.json").unlink(missing_ok=True)
-    with cli.ProgressLine(name, len(questions)) as progress:
+    with cli.ProgressLine(name, len(questions if selected is None else selected)) as progress:
         counter = Tokens.from_config(config)
         report = asyncio.run(run_shard(config, job, counter=counter, progress=progress, clear_stop=True))
     log.info("%s: %d questions, %s", name, report.questions, dict(report.statuses))
@@ -156,6 +165,10 @@ def sample_and_finish(args: argparse.Namespace, config: dict[str, Any], question
     with cli.ProgressLine(f"{name}: filters and rows") as progress:
         stats = finish_run(config, places, [ShardFiles(shards / "0000-of-0001")], progress)
     print(summary(stats))
+    if selected is not None:
+        print(f"sampled: {len(selected)} selected questions; in the files as well: {report.kept} finished earlier")
+        if report.unfinished:
+            print(f"not in the files: {report.unfinished} others that have begun; a run without a selection ends them")
 
 
 def _is_run(path: Path) -> bool:

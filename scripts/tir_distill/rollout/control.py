@@ -57,10 +57,13 @@ class Control:
                 self.cut()
             self.stop("operator", f"{name} received")
 
+        earlier = [signal.getsignal(number) for number in names]
         for number in names:
             loop.add_signal_handler(number, on_signal, number.name)
         try:
             yield
         finally:
-            for number in names:
-                loop.remove_signal_handler(number)
+            for number, handler in zip(names, earlier, strict=True):
+                loop.remove_signal_handler(number)  # leaves the system's own handler: SIGTERM would kill without a word
+                if handler is not None:
+                    signal.signal(number, handler)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Literal, Protocol
 
 from ..records import BadRow, Question, Stopped, TirError, TokenCounter, Trajectory, Verdict
-from ..teacher import Transcript
+from ..teacher import TeacherFault, Transcript
 from .control import Control
 from .faults import SampleFault
 from .loop import Conversation, Setting, converse
@@ -26,9 +26,6 @@ log = logging.getLogger(__name__)
 
 SHARED_STOPS = frozenset({"endpoint_saturated", "bad_key", "credits_exhausted"})
 """Stops that have nothing to do with any question: the run's other shards are told of them."""
-
-FULL_WEIGHT, OUTAGE_WEIGHT = 3, 1
-"""How much a failed run counts against a question: three outages are as much as one failure of its own."""
 
 NO_JUDGE = "no judge configured"
 """The grader's detail when there is no judge to fail: then an undecided sample is final."""
@@ -91,7 +88,7 @@ class Sampler:
         question_id = prepared.question.id
         known = self.state.question(question_id)
         step = decide(known.outcomes(), prepared.plan, billed=self.billed(question_id))
-        if step.status is None and known.attempts >= FULL_WEIGHT * self.engine.deferred_attempts:
+        if step.status is None and known.attempts >= self.engine.deferred_attempts:
             if known.accepted_sample() is not None:
                 return Next(status="accepted", reason="accepted; a further sample could not be taken")
             return Next(status="deferred", reason=known.fault)
@@ -117,7 +114,7 @@ class Sampler:
             if step.status is not None:
                 break
             known = self.state.question(question_id)
-            chances = self.engine.deferred_attempts - known.attempts // FULL_WEIGHT
+            chances = self.engine.deferred_attempts - known.attempts
             together = at_once(
                 min(step.buy, chances),
                 billed=self.billed(question_id),
@@ -148,6 +145,9 @@ class Sampler:
             except SampleFault as fault:
                 self._set_aside(prepared.question.id, index, fault)
             except Stopped as stopped:
+                if isinstance(stopped.__cause__, TeacherFault):  # its own tries are used up, unlike those of others
+                    kind, detail = stopped.__cause__.kind, stopped.__cause__.detail
+                    self._set_aside(prepared.question.id, index, SampleFault(kind, detail))
                 self.control.stop(stopped.reason, stopped.detail)
                 if stopped.reason in SHARED_STOPS:
                     self.books.stop(stopped.reason, stopped.detail)
@@ -165,20 +165,19 @@ class Sampler:
 
     def _set_aside(self, question_id: str, index: int, fault: SampleFault) -> None:
         if fault.certain:  # this sample can never be taken; the next index takes its place, outside k
-            self.state.add_deferral(question_id, index, fault.kind, fault.detail, weight=FULL_WEIGHT, void=True)
+            self.state.add_deferral(question_id, index, fault.kind, fault.detail, void=True)
         else:
             self.failed.setdefault(question_id, (index, fault))
         log.info("%s#%d could not be taken: %s", question_id, index, fault)
 
-    def write_down_deferrals(self, *, endpoint: bool) -> None:
-        """Count this run against the questions that it had to put aside.
+    def write_down_deferrals(self) -> None:
+        """Count this run against the questions that it had to put aside: one attempt each, however often each tried.
 
-        ``endpoint``: the run was stopped because the endpoint answers nobody; then it counts for little, so that a few
-        starts during an outage give no question up.
+        The same in a run that ended because the endpoint answers nobody: seen from a shard whose last questions always
+        hang that is the same thing, and a run must be able to end (RULINGS 8). ``--retry deferred`` opens them again.
         """
         for question_id, (index, fault) in self.failed.items():
-            weight = OUTAGE_WEIGHT if endpoint else FULL_WEIGHT
-            self.state.add_deferral(question_id, index, fault.kind, fault.detail, weight=weight)
+            self.state.add_deferral(question_id, index, fault.kind, fault.detail)
 
     async def take_sample(self, prepared: Prepared, index: int, opening: Transcript) -> Trajectory:
         """One sample from its first or next turn to its record. Raises SampleFault or Stopped."""
@@ -214,7 +213,7 @@ class Sampler:
     def _last_attempt(self, question_id: str) -> bool:
         """One more failure would give the question up: then an ungraded sample is better than none."""
         known = self.state.question(question_id)
-        return known.attempts + FULL_WEIGHT >= FULL_WEIGHT * self.engine.deferred_attempts
+        return known.attempts + 1 >= self.engine.deferred_attempts
 
     async def _finished(
         self, prepared: Prepared, index: int, conversation: Conversation, verdict: Verdict

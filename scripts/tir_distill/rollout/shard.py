@@ -19,7 +19,8 @@ from .outputs import write_outputs
 from .plan import Next
 from .ports import Books, ChoosesTeacher, Evaluates, Grades
 from .prepare import Pictures, Preparation, prepare
-from .sampler import SHARED_STOPS, OpensSession, Prepared, Sampler
+from .sampler import OpensSession, Prepared, Sampler
+from .selection import Selection
 from .settings import EngineSettings
 from .state import ShardState, journal_path
 
@@ -39,12 +40,15 @@ class ShardJob:
     index: int
     shards: int
     questions: Sequence[Question]
-    """In hand-over order; all of them appear in the outputs."""
+    """In hand-over order; all of them appear in the outputs, but see ``selected``."""
     image_root: Path
     trajectories: Path
     questions_out: Path
     adopt: Sequence[Path] = ()
     """Folders of other runs."""
+    selected: frozenset[str] | None = None
+    """Ids of the questions to sample now; None: all. The others keep their place in the outputs when they had come to
+    an end before, and are left out when they had not."""
     retry_deferred: bool = False
     top_up: Path | None = None
     """The shard's filtered samples, when their verdicts are to decide what is bought (RULINGS 2)."""
@@ -76,6 +80,10 @@ class ShardReport:
     samples_taken: int
     """In this process; what was replayed or adopted is not in it."""
     adopted: int
+    kept: int = 0
+    """Questions outside the selection that had ended before: they stand in the outputs and count in ``questions``."""
+    unfinished: int = 0
+    """Questions outside the selection that have begun and not ended: not in the outputs until a run takes them in."""
 
 
 async def sample_shard(
@@ -94,21 +102,24 @@ async def sample_shard(
     engine = EngineSettings.from_config(config)
     questions = _without_repeats(job.questions)
     pictures = Pictures(job.image_root, job.run_dir)
-    ready = await asyncio.to_thread(
-        prepare,
-        questions,
-        config=config,
-        pictures=pictures,
-        tools=rooms.tools,
-        teacher_for=rooms.teacher_for,
-        layers=rooms.layers,
-    )
-    for question_id, error in ready.bad.items():
-        log.warning("%s is not sampled: %s", question_id, error)
-    fingerprints = {item.question.id: item.fingerprint for item in ready.ready}
     with contextlib.closing(Journal(journal_path(job.run_dir, job.bucket, job.index, job.shards))) as journal:
+        selection = await asyncio.to_thread(Selection.of, job.selected, questions, journal.path, job.questions_out)
+        questions = list(selection.concerned)
+        ready = await asyncio.to_thread(
+            prepare,
+            questions,
+            config=config,
+            pictures=pictures,
+            tools=rooms.tools,
+            teacher_for=rooms.teacher_for,
+            layers=rooms.layers,
+        )
+        for question_id, error in ready.bad.items():
+            log.warning("%s is not sampled: %s", question_id, error)
+        fingerprints = {item.question.id: item.fingerprint for item in ready.ready}
         state = await asyncio.to_thread(ShardState, journal, fingerprints)
         _report_journal(state)
+        selection.refuse_other_settings(state, job.run_dir)
         adopted = await asyncio.to_thread(
             adopt, state, fingerprints, job.adopt, job.run_dir, shard=(job.index, job.shards)
         )
@@ -127,15 +138,19 @@ async def sample_shard(
             slots=asyncio.Semaphore(engine.concurrency),
         )
         if job.retry_deferred:
-            _reopen(state, ready)
+            _reopen(state, selection.of_ready(ready.ready))
         if job.top_up is not None:
             _take_final_verdicts(state, fingerprints, job.top_up, rooms.filter_hash)
         with control.signals() if handle_signals else contextlib.nullcontext():
-            await _run(sampler, ready, engine, rooms, progress)
+            await _run(sampler, selection.of_ready(ready.ready), engine, rooms, progress)
         ends = {item.question.id: sampler.status(item) for item in ready.ready}
         await asyncio.to_thread(journal.sync)
-        _stop_if_unfinished(job, control, sampler, ends)
-        billed = {item.question.id: sampler.billed(item.question.id) for item in ready.ready}
+        _stop_if_unfinished(job, control, sampler, selection.of_ends(ends))
+        ends = selection.as_before(ends, state)
+        unfinished = {question_id for question_id, end in ends.items() if end.status is None}
+        questions = [question for question in questions if question.id not in unfinished]
+        ends = {question_id: end for question_id, end in ends.items() if question_id not in unfinished}
+        billed = {question_id: sampler.billed(question_id) for question_id in ends}
         await asyncio.to_thread(
             write_outputs,
             questions,
@@ -151,15 +166,17 @@ async def sample_shard(
             statuses=_count(ends, ready),
             samples_taken=sampler.tally.samples,
             adopted=adopted,
+            kept=selection.outside(question.id for question in questions),
+            unfinished=len(unfinished),
         )
 
 
 async def _run(
-    sampler: Sampler, ready: Preparation, engine: EngineSettings, rooms: Rooms, progress: Progress | None
+    sampler: Sampler, ready: Sequence[Prepared], engine: EngineSettings, rooms: Rooms, progress: Progress | None
 ) -> None:
     """Workers over the questions, a keeper beside them, until all is done or the grace period is over."""
-    queue = iter(_by_priority(ready.ready))
-    workers = [asyncio.create_task(_work(sampler, queue)) for _ in range(min(engine.concurrency, len(ready.ready)))]
+    queue = iter(_by_priority(ready))
+    workers = [asyncio.create_task(_work(sampler, queue)) for _ in range(min(engine.concurrency, len(ready)))]
     keeper = asyncio.create_task(_keep(sampler, rooms, progress))
     cutter = asyncio.create_task(sampler.control.wait_cut())
     try:
@@ -168,8 +185,7 @@ async def _run(
         for task in (*workers, keeper, cutter):
             task.cancel()
         await asyncio.gather(*workers, keeper, cutter, return_exceptions=True)
-    reason = sampler.control.reason
-    sampler.write_down_deferrals(endpoint=reason is not None and reason.reason in SHARED_STOPS)
+    sampler.write_down_deferrals()
     _show(sampler, rooms, progress)
 
 
@@ -247,8 +263,8 @@ def _report_journal(state: ShardState) -> None:
         )
 
 
-def _reopen(state: ShardState, ready: Preparation) -> None:
-    for item in ready.ready:
+def _reopen(state: ShardState, ready: Sequence[Prepared]) -> None:
+    for item in ready:
         if state.question(item.question.id).attempts:
             state.reopen(item.question.id)
 

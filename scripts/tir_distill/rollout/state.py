@@ -40,7 +40,7 @@ class QuestionState:
     void: set[int] = field(default_factory=set)
     """Sample indexes that can never be taken: the same request would fail again."""
     attempts: int = 0
-    """Weighted number of runs in which a sample of the question could not be taken."""
+    """Runs in which a sample of the question could not be taken, and samples that never can be."""
     fault: str = ""
     """The last reason for that."""
 
@@ -98,7 +98,7 @@ class ShardState:
             if event["s"] not in state.samples:
                 state.partial.setdefault(event["s"], []).append(place)
         elif kind == "deferred":
-            state.attempts += event["w"]
+            state.attempts += 1
             state.fault = event["reason"]
             if event["void"]:
                 state.void.add(event["s"])
@@ -165,13 +165,11 @@ class ShardState:
         event = {**head, "q": question_id, "fp": state.fingerprint, **origin, "row": row}
         self._keep(state, event, self.journal.append(event))
 
-    def add_deferral(
-        self, question_id: str, sample: int, reason: str, detail: str, *, weight: int, void: bool = False
-    ) -> None:
+    def add_deferral(self, question_id: str, sample: int, reason: str, detail: str, *, void: bool = False) -> None:
         """A sample could not be taken in this run. ``void``: it never can."""
         state = self.question(question_id)
         event = {"e": "deferred", "q": question_id, "s": sample, "fp": state.fingerprint}
-        event |= {"reason": reason, "detail": detail, "w": weight, "void": void}
+        event |= {"reason": reason, "detail": detail, "void": void}
         self._learn(event, self.journal.append(event))
 
     def settle_verdict(self, question_id: str, sample: int, *, accepted: bool, filters: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from ..records import Message, dumps
+from ..records import Message, Stopped, dumps
 from .faults import TeacherFault, fault_of_status
 from .reply import Reply, read_body, read_reply
 from .retry import Breaker, RetryPolicy
@@ -84,9 +84,10 @@ class TeacherClient:
         max_tokens: int | None = None,
         owner: str = "",
     ) -> Reply:
-        """One reply. Raises TeacherFault when the tries are used up, Stopped when no further request makes sense.
+        """One reply. Raises TeacherFault when the tries are used up, Stopped when no further request makes sense; the
+        Stopped of a request that used up its own tries has the TeacherFault as its cause.
 
-        ``owner`` names the conversation; its requests prefer one replica.
+        ``owner`` names the conversation, ``<question>#<sample>``; its requests prefer one replica.
         """
         limit = max_tokens or self.settings.max_tokens
         if not isinstance(messages, Transcript):
@@ -119,7 +120,10 @@ class TeacherClient:
                 self.breaker.trip(caught.kind, f"teacher: {caught.detail}")
             wait = self._retry.wait(tries, caught, self._jitter.random())
             if wait is None:
-                self.breaker.exhausted(caught)
+                try:
+                    self.breaker.exhausted(caught, owner.rpartition("#")[0])
+                except Stopped as stopped:
+                    raise stopped from caught
                 raise caught
             self.counters.retries += 1
             await asyncio.sleep(wait)

@@ -47,25 +47,30 @@ class RetryPolicy:
 class Breaker:
     """Stops the run when the endpoint answers nobody, rather than deferring every question one by one.
 
-    It trips when requests have used up their tries ``limit`` times in a row without one success between, and more
-    often than there are first tries still waiting: a slow server that works on many long replies is not saturated.
+    It trips when requests of ``limit`` different questions have used up their tries in a row without one success
+    between, and more often than there are first tries still waiting: neither a slow server that works on many long
+    replies nor one question that makes it hang is a saturated endpoint.
     """
 
     limit: int = 3
     in_a_row: int = 0
+    unanswered: set[str] = field(default_factory=set)
+    """Questions that have used up a request's tries since the last success; those without a name count one by one."""
     waiting_first: int = 0
     """Requests on their first try that have not been answered yet."""
     tripped: Stopped | None = None
 
     def success(self) -> None:
         self.in_a_row = 0
+        self.unanswered.clear()
 
-    def exhausted(self, fault: TeacherFault) -> None:
+    def exhausted(self, fault: TeacherFault, question: str = "") -> None:
         """A request gave up. Raises Stopped when that was one too many."""
         if fault.kind in ("refused", "context_length"):  # says something of the request, nothing of the endpoint
             return
         self.in_a_row += 1
-        if self.in_a_row >= max(self.limit, self.waiting_first):
+        self.unanswered.add(question or f"request {self.in_a_row}")
+        if len(self.unanswered) >= self.limit and self.in_a_row >= self.waiting_first:
             self.trip(
                 "endpoint_saturated",
                 f"{self.in_a_row} requests in a row used up their tries without one answer between; last: {fault}",

@@ -94,13 +94,20 @@ def file(tmp_path: Path) -> Path:
 )
 def test_chosen_questions(distill: Any, file: Path, words: list[str], expected: list[int]) -> None:
     args = distill._parser().parse_args(["--in", str(file), "--out", "x", *words])
-    assert [q.id for q in distill.chosen(args)] == [f"q{i}" for i in expected]
+    questions = list(distill.questions_in(args.input))
+    assert [q.id for q in distill.chosen(args, questions)] == [f"q{i}" for i in expected]
+
+
+def test_a_limit_below_one_is_refused(distill: Any, file: Path) -> None:
+    args = distill._parser().parse_args(["--in", str(file), "--out", "x", "--limit", "-1"])
+    with pytest.raises(UsageError, match="--limit"):
+        distill.main(args)
 
 
 def test_an_unknown_id_is_named(distill: Any, file: Path) -> None:
     args = distill._parser().parse_args(["--in", str(file), "--out", "x", "--ids", "q3", "nope"])
     with pytest.raises(UsageError, match="no question has the id nope"):
-        list(distill.chosen(args))
+        distill.chosen(args, list(distill.questions_in(args.input)))
 
 
 def test_fresh_keeps_the_earlier_folder(distill: Any, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from tir_distill.records import (
     ToolCall,
     ToolResult,
     Trajectory,
+    UsageError,
     Verdict,
     read_json,
     write_jsonl,
@@ -584,3 +585,108 @@ def test_a_picture_that_goes_away_puts_one_question_aside(tmp_path: Path) -> Non
 
     with teacher(gone) as server, pytest.raises(Stopped, match="bad_picture"):
         run(tmp_path, [with_picture, *QUESTIONS[1:3]], server, settings(engine={"concurrency": 1}))
+
+
+# ---- a selection of a run's questions -------------------------------------------------------------------------------
+
+
+def select(folder: Path, server: Any, ids: set[str], config: Any = None, **job: Any) -> Any:
+    return run(folder, QUESTIONS, server, config, job={"selected": frozenset(ids), **job})
+
+
+def test_sampling_a_few_questions_keeps_the_others_in_the_files(tmp_path: Path) -> None:
+    with teacher() as server:
+        run(tmp_path, QUESTIONS, server)
+        rows, ends, paid = lines(tmp_path / "t.jsonl"), lines(tmp_path / "q.jsonl"), server.received
+        report = select(tmp_path, server, {"q3", "q5"})
+        assert server.received == paid
+    assert lines(tmp_path / "t.jsonl") == rows
+    assert lines(tmp_path / "q.jsonl") == ends
+    assert (report.questions, report.kept, report.unfinished) == (12, 10, 0)
+
+
+def test_a_selection_grows_into_the_whole_run(tmp_path: Path) -> None:
+    with teacher() as server:
+        assert select(tmp_path, server, {"q1"}).questions == 1
+        report = select(tmp_path, server, {"q0", "q7"})
+        assert [end["id"] for end in lines(tmp_path / "q.jsonl")] == ["q0", "q1", "q7"]
+        assert {row["id"] for row in lines(tmp_path / "t.jsonl")} == {"q0", "q1", "q7"}
+        assert (report.questions, report.kept) == (3, 1)
+        run(tmp_path, QUESTIONS, server)
+    with teacher() as server:
+        run(tmp_path / "once", QUESTIONS, server, job=_into(tmp_path / "once"))
+    assert essence(tmp_path / "t.jsonl") == essence(tmp_path / "once" / "t.jsonl")
+
+
+def test_a_question_that_has_only_begun_is_counted_and_left_for_later(tmp_path: Path) -> None:
+    with teacher(hang_one) as server:
+        with pytest.raises(Stopped):
+            run(tmp_path, QUESTIONS[:4], server, retry=ONCE)
+        report = select(tmp_path, server, {"q0", "q9"})
+        assert (report.questions, report.kept, report.unfinished) == (4, 2, 1)
+        assert [end["id"] for end in lines(tmp_path / "q.jsonl")] == ["q0", "q2", "q3", "q9"]
+        server.script = right
+        assert run(tmp_path, QUESTIONS[:4], server).statuses == {"accepted": 4}
+
+
+def test_a_larger_plan_for_a_few_leaves_the_others_ended_as_they_were(tmp_path: Path) -> None:
+    with teacher(lambda asked: completion("<answer>wrong</answer>")) as server:
+        run(tmp_path, QUESTIONS[:4], server)
+        report = select(tmp_path, server, {"q1"}, settings(plan={"k_max": 6}))
+    assert (report.questions, report.samples_taken) == (4, 2)
+    assert [(e["status"], e["samples"]) for e in lines(tmp_path / "q.jsonl")] == [
+        ("exhausted", samples) for samples in (4, 6, 4, 4)
+    ]
+
+
+def test_a_few_questions_under_other_settings_are_refused_before_they_cost_the_others(tmp_path: Path) -> None:
+    with teacher(right) as server:
+        run(tmp_path, QUESTIONS[:4], server)
+        before, paid = lines(tmp_path / "t.jsonl"), server.received
+        with pytest.raises(UsageError, match=r"3 questions outside .* other settings"):
+            select(tmp_path, server, {"q1"}, settings(sampling={"temperature": 0.5}))
+        assert server.received == paid
+    assert lines(tmp_path / "t.jsonl") == before
+
+
+def test_retrying_a_few_opens_no_other_question(tmp_path: Path) -> None:
+    def two_fail(asked: Asked) -> Mapping[str, Any]:
+        return {"_status": 503} if asked.question in ("Question 1?", "Question 2?") else right(asked)
+
+    once = settings(engine={"deferred_attempts": 1})
+    with teacher(two_fail) as server:
+        assert run(tmp_path, QUESTIONS[:3], server, once, retry=ONCE).statuses == {"accepted": 1, "deferred": 2}
+        server.script = right
+        select(tmp_path, server, {"q1"}, once, retry_deferred=True)
+    assert [end["status"] for end in lines(tmp_path / "q.jsonl")] == ["accepted", "accepted", "deferred"]
+
+
+# ---- attempts over runs (shared case A 7, RULINGS 8) ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hanging", [1, 2, 3])
+def test_questions_that_always_hang_end_in_the_third_run(tmp_path: Path, hanging: int) -> None:
+    """However many tries a run makes, and also where nothing else is left that the endpoint could answer."""
+    ids = {f"Question {i}?" for i in range(hanging)}
+
+    def hang(asked: Asked) -> Mapping[str, Any]:
+        return {"_status": 504} if asked.question in ids else right(asked)
+
+    with teacher(hang) as server:
+        for _ in range(2):
+            with pytest.raises(Stopped):
+                run(tmp_path, QUESTIONS[:6], server)
+        report = run(tmp_path, QUESTIONS[:6], server)
+    assert report.statuses == {"accepted": 6 - hanging, "deferred": hanging}
+    assert [end["reason"] for end in lines(tmp_path / "q.jsonl")][:hanging] == ["server"] * hanging
+
+
+def test_two_hanging_questions_are_no_saturated_endpoint(tmp_path: Path) -> None:
+    """They are put aside; the run's other shards are not told to stop."""
+    books = StubBooks()
+    ids = {"Question 0?", "Question 1?"}
+    with teacher(lambda asked: {"_status": 504} if asked.question in ids else right(asked)) as server:
+        for _ in range(2):
+            with pytest.raises(Stopped, match=r"deferred: 2 questions could not be sampled \(server\)"):
+                run(tmp_path, QUESTIONS[:2], server, books=books)
+    assert books.flag is None

@@ -115,10 +115,18 @@ def test_breaker_trips_on_failures_in_a_row_only() -> None:
     breaker.success()
     breaker.exhausted(fault)
     breaker.exhausted(fault)
-    with pytest.raises(Stopped, match="endpoint_saturated"):
+    with pytest.raises(Stopped, match="endpoint_saturated: 3 requests in a row"):
         breaker.exhausted(fault)
     with pytest.raises(Stopped, match="endpoint_saturated"):
         breaker.check()
+
+
+def test_one_question_that_always_fails_is_no_saturated_endpoint() -> None:
+    breaker = Breaker(limit=3)
+    for question in ("a", "a", "a", "b", "b"):
+        breaker.exhausted(TeacherFault("timeout"), question)
+    with pytest.raises(Stopped, match="endpoint_saturated"):
+        breaker.exhausted(TeacherFault("timeout"), "c")
 
 
 def test_breaker_waits_while_more_requests_are_being_worked_on() -> None:
