@@ -14,7 +14,6 @@ import linecache
 import os
 import signal
 import sys
-import time
 import traceback
 import types
 from dataclasses import dataclass, field
@@ -24,6 +23,10 @@ from . import capture
 
 ERROR_CHARS = 16_000
 _DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_handle = getattr(signal.signal, "__wrapped__", signal.signal)
+"""``signal.signal`` without its wrapper, which formats the old handler to find that it is no constant: 45 microseconds
+of a 150 microsecond cell, and it would run the ``__repr__`` of a handler that a cell has set, before the timer is on.
+"""
 
 
 class CellTimeout(BaseException):
@@ -39,9 +42,9 @@ class Outcome:
     error: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Notebook:
-    """The state of a session."""
+    """The state of a session. Without a ``repr``: it would run that of every object that the cells made."""
 
     folder: str
     images: int
@@ -64,11 +67,11 @@ class Notebook:
 
     def run(self, number: int, code: str, *, cpu_seconds: float, wall_seconds: float) -> Outcome:
         """Run one cell. Never raises for anything the cell does."""
-        self._reset()
         name = f"<cell {number}>"
-        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
         outcome = Outcome("timeout")
         try:
+            self._reset()
+            linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
             try:
                 self._arm(cpu_seconds, wall_seconds)
                 outcome = self._guarded(code, name)
@@ -169,7 +172,7 @@ class Notebook:
     def _arm(self, cpu_seconds: float, wall_seconds: float) -> None:
         self._armed = True
         for which in (signal.SIGPROF, signal.SIGALRM):
-            signal.signal(which, self._on_timer)
+            _handle(which, self._on_timer)
         # Repeated, for cells that swallow the first one; the controller kills soon after.
         signal.setitimer(signal.ITIMER_PROF, cpu_seconds, 0.5)
         signal.setitimer(signal.ITIMER_REAL, wall_seconds, 0.5)
@@ -216,8 +219,3 @@ def _format(error: BaseException) -> str:
     if len(text) > ERROR_CHARS:
         text = text[: ERROR_CHARS // 2] + "\n[...]\n" + text[-ERROR_CHARS // 2 :]
     return text
-
-
-def seconds_used() -> float:
-    """CPU seconds of this process."""
-    return time.process_time()

@@ -14,7 +14,6 @@ from typing import Any
 from . import folder as folders
 from . import libc
 from .channel import Channel
-from .frames import Frame
 from .link import ServerLink
 from .session import Session
 from .settings import SandboxFault, SandboxRefused, SandboxSettings
@@ -106,6 +105,8 @@ class Sandbox:
         if self._link is not None:
             self._link.close()
             self._link = None
+        for slots in (self.live, self.running):
+            slots.close()
         await asyncio.to_thread(self.folder.remove)
 
     async def task(
@@ -162,10 +163,9 @@ class Sandbox:
         count = settings.max_images if kind == "cells" else 1000
         size = settings.max_images * settings.image_bytes if kind == "cells" else 256 << 20
         channel = Channel(worker, keep=settings.output_chars, max_blobs=count, max_bytes=size)
-        first: asyncio.Future[Any] = asyncio.ensure_future(channel.frame())
         try:
-            await asyncio.wait([first, worker.ended], timeout=30, return_when=asyncio.FIRST_COMPLETED)
-            frame = first.result() if first.done() else None
+            await channel.wait(30)
+            frame = channel.take() if channel.answered else None
             if frame is None or not frame.header.get("ready"):
                 reason = frame.header.get("failed") if frame is not None else "no answer"
                 channel.drain(1 << 16)
@@ -173,29 +173,23 @@ class Sandbox:
         except BaseException:
             await channel.close()
             raise
-        finally:
-            first.cancel()
         return channel
 
     async def _task(
         self, function: str, header: dict[str, Any], blobs: Sequence[bytes], *, seconds: float, max_bytes: int
     ) -> tuple[dict[str, Any], tuple[bytes, ...]]:
         channel = await self._task_channel()
-        waiting: asyncio.Future[Any] = asyncio.ensure_future(channel.frame())
+        channel.listen()
         try:
             async with asyncio.timeout(seconds):
                 with contextlib.suppress(BrokenPipeError):
                     await channel.send({"function": function, "header": header}, blobs)
-                await asyncio.wait([waiting, channel.worker.ended], return_when=asyncio.FIRST_COMPLETED)
-                if not waiting.done():
-                    await asyncio.sleep(0)  # its last words may be in the pipe
+                await channel.wait()
         except TimeoutError:
             raise TaskFailed(f"took longer than {seconds:g} s") from None
         finally:
-            if not waiting.done():
-                waiting.cancel()
             await channel.close()
-        frame: Frame | None = waiting.result() if waiting.done() and not waiting.cancelled() else None
+        frame = channel.take() if channel.answered else None
         if frame is None:
             raise TaskFailed("its process ended")
         if frame.header.get("status") != "ok" or not isinstance(frame.header.get("header"), dict):

@@ -13,18 +13,25 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .settings import SandboxFault
 
+if TYPE_CHECKING:
+    _Listing = os._ScandirIterator[str]
+
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+
+_PICTURE_LEVELS = 3
+State = tuple[int, int, int]
+"""Of a picture file: inode, size, time of change in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a folder holds; ``too_deep`` when the walk stopped at the depth limit."""
+    """What a folder holds; ``too_deep`` when the walk stopped at the depth limit, or at a folder that stays closed."""
 
     size: int
     entries: int
@@ -92,31 +99,60 @@ def remove(path: Path) -> None:
     except FileNotFoundError:
         return
     except (OSError, RecursionError):
-        subprocess.run(["rm", "-rf", "--", str(path)], check=False, stdin=subprocess.DEVNULL, env={"PATH": os.defpath})
+        # A cell may have made folders that cannot be listed, or a tree deeper than any path.
+        for command in (["chmod", "-R", "u+rwX", "--", str(path)], ["rm", "-rf", "--", str(path)]):
+            subprocess.run(
+                command, check=False, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": os.defpath}
+            )
 
 
-def measure(path: Path, *, max_entries: int, max_depth: int) -> Usage:
-    """Size in bytes (the larger of length and blocks) and count; stops as soon as a limit is passed."""
+def measure(path: Path, *, max_entries: int, max_depth: int, pictures: dict[str, State] | None = None) -> Usage:
+    """Bytes taken on disk, and the count; stops as soon as a limit is passed.
+
+    ``pictures``: filled with the picture files of the first three levels, so that one walk serves both.
+    """
     size = entries = 0
-    todo: list[tuple[str, int]] = [(str(path), 0)]
+    base = str(path)
+    todo: list[tuple[str, int]] = [(base, 0)]
     while todo:
         where, depth = todo.pop()
         if depth > max_depth:
             return Usage(size, entries, True)
         try:
-            with os.scandir(where) as listing:
-                for entry in listing:
-                    entries += 1
-                    if entries > max_entries:
-                        return Usage(size, entries, False)
-                    with contextlib.suppress(OSError):  # it went away while being counted
-                        found = entry.stat(follow_symlinks=False)
-                        size += found.st_blocks * 512
-                        if stat.S_ISDIR(found.st_mode):
-                            todo.append((entry.path, depth + 1))
+            listing = _listing(where)
+        except FileNotFoundError:
+            continue  # it went away while being counted
         except OSError:
-            continue
+            return Usage(size, entries, True)  # what cannot be counted is over the limit
+        with listing:
+            for entry in listing:
+                entries += 1
+                if entries > max_entries:
+                    return Usage(size, entries, False)
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                size += found.st_blocks * 512
+                if stat.S_ISDIR(found.st_mode):
+                    todo.append((entry.path, depth + 1))
+                elif pictures is not None and depth <= _PICTURE_LEVELS and entry.name.lower().endswith(PICTURES):
+                    name = entry.path[len(base) + 1 :]
+                    pictures[name] = (found.st_ino, found.st_size, found.st_mtime_ns)
     return Usage(size, entries, False)
+
+
+def _listing(where: str) -> _Listing:
+    """The entries of a folder, also of one made without the right to list it: files could be hidden in there."""
+    try:
+        return os.scandir(where)
+    except PermissionError:
+        descriptor = os.open(where, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # noqa: PTH101 - the folder opened, whatever is there now
+        finally:
+            os.close(descriptor)
+        return os.scandir(where)
 
 
 def deleted_but_open(pid: int) -> int:
@@ -130,32 +166,6 @@ def deleted_but_open(pid: int) -> int:
                 if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
                     total += found.st_blocks * 512
     return total
-
-
-Snapshot = Mapping[str, tuple[int, int, int]]
-"""Picture file -> inode, size, time of change in nanoseconds."""
-
-
-def snapshot(path: Path, *, max_entries: int) -> dict[str, tuple[int, int, int]]:
-    """Picture files in the folder and its folders (three levels)."""
-    found: dict[str, tuple[int, int, int]] = {}
-    todo = [("", 0)]
-    seen = 0
-    while todo:
-        where, depth = todo.pop()
-        with contextlib.suppress(OSError), os.scandir(path / where) as listing:
-            for entry in listing:
-                seen += 1
-                if seen > max_entries:
-                    return found
-                name = f"{where}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    if depth < 3:
-                        todo.append((name + "/", depth + 1))
-                elif name.lower().endswith(PICTURES):
-                    state = entry.stat(follow_symlinks=False)
-                    found[name] = (state.st_ino, state.st_size, state.st_mtime_ns)
-    return found
 
 
 def read_plain(folder: Path, name: str, limit: int) -> bytes | None:

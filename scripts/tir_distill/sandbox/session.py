@@ -25,7 +25,15 @@ from .settings import SandboxFault
 if TYPE_CHECKING:
     from .controller import Sandbox
 
+FIRST_LOOK = 0.02
+"""Cells that end sooner are judged once, at their end."""
 POLL_SECONDS = 0.03
+SHORTEST_POLL = 0.003
+WRITES_PER_SECOND = 4 << 30
+"""As fast as two threads fill the page cache. The less room is left in the folder, the sooner the next look."""
+REST_AFTER = 0.005
+"""Seconds from a short cell's answer to the pause of its process: stopping costs more than such a cell, and nobody has
+to wait for it."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 MEMORY_RESERVE = 512 << 20
 """Below this much free memory on the host a large cell is ended before the kernel picks a victim."""
@@ -59,7 +67,11 @@ class Session:
         self._channel: Channel | None = None
         self._slot: int | None = None
         self._cells = 0
-        self._before: folders.Snapshot = {}
+        self._pictures: dict[str, folders.State] = {}
+        """Picture files as they were after the last cell."""
+        self._saved: list[str] = []
+        """Pictures that the last cell saved."""
+        self._rest: asyncio.TimerHandle | None = None
         self._turn = asyncio.Lock()
 
     async def run(self, code: str) -> CellResult:
@@ -108,7 +120,7 @@ class Session:
         if channel.broken:
             end = await self._kill(channel, _End("killed", "the process broke its connection"))
         else:
-            channel.worker.go_on()
+            self._go_on(channel)
             try:
                 await channel.send(command)
             except BrokenPipeError:
@@ -142,7 +154,7 @@ class Session:
             notes.append(f"[memory: the cell needed more than {settings.memory_mb} MB; variables are kept]")
         elif status == "disk":
             notes.append("[disk: a file was too large or the disk is full; variables are kept]")
-        images, left_out = await self._collect(frame)
+        images, left_out = await self._collect(frame) if frame.blobs or self._saved else ((), _left_out(frame))
         if left_out:
             notes.append(f"[{left_out} picture(s) left out: too many, too large, or unreadable]")
         return CellResult(
@@ -172,7 +184,13 @@ class Session:
         self._channel = await self._sandbox.open_channel(
             kind="cells", folder=self._folder, images=len(self._images), seed=self._seed
         )
-        self._before = folders.snapshot(self._folder, max_entries=self._settings.entries)
+        self._pictures = {}
+        folders.measure(
+            self._folder,
+            max_entries=self._settings.entries,
+            max_depth=self._settings.depth,
+            pictures=self._pictures,
+        )
         return self._channel
 
     def _write_images(self, folder: Path) -> None:
@@ -187,8 +205,26 @@ class Session:
         for name, source in self._files.items():
             shutil.copyfile(source, _free(folder / name))
 
+    def _go_on(self, channel: Channel) -> None:
+        """End the pause since the last cell, which may not have begun."""
+        if self._rest is None or self._rest.when() <= asyncio.get_running_loop().time():
+            channel.worker.go_on()
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+
+    def _pause(self, channel: Channel, took: float) -> None:
+        """Threads that the cell left rest until the next one, and its files are final."""
+        if took > FIRST_LOOK:
+            channel.worker.pause()
+        else:
+            self._rest = asyncio.get_running_loop().call_later(REST_AFTER, channel.worker.pause)
+
     async def _drop_worker(self) -> None:
         channel, self._channel = self._channel, None
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
         if channel is not None:
             await channel.close()
 
@@ -204,68 +240,76 @@ class Session:
     async def _watch(self, channel: Channel) -> tuple[Frame | None, _End | None]:
         """The cell's result, or why its worker is no more."""
         settings, worker = self._settings, channel.worker
-        waiting: asyncio.Future[Any] = asyncio.ensure_future(channel.frame())
-        try:
-            started = time.monotonic()
-            cpu_before, _ = _cpu_and_threads(worker.pid)
-            walls = settings.wall_seconds + settings.grace_seconds
-            pause, heavy_check = POLL_SECONDS, started
-            while True:
-                await asyncio.wait([waiting, worker.ended], timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-                if waiting.done():
-                    frame = waiting.result()
-                    if frame is None or not _belongs(frame, self._cells):
-                        return None, await self._kill(channel, _End("killed", "the process broke its connection"))
-                    worker.pause()  # threads that the cell left rest until the next one, and its files are final
-                    # what a short cell has deleted and still holds is seen while the next one runs
-                    over = self._over_quota(worker.pid, deleted=time.monotonic() - started > POLL_SECONDS)
-                    if frame.header["full"] and over is None:
-                        over = _End("memory", f"the variables take more than {settings.memory_mb} MB")
-                    if over is not None:
-                        return None, await self._kill(channel, over)
-                    return frame, None
-                if worker.ended.done():
-                    return None, await self._ended(channel)
-                now = time.monotonic()
-                cpu, threads = _cpu_and_threads(worker.pid)
-                end = None
-                if channel.printed > settings.flood_bytes:
-                    end = _End("killed", f"the cell printed more than {settings.flood_bytes >> 20} MB")
-                elif now - started > walls:
-                    end = _End("timeout", f"the cell ran longer than {settings.wall_seconds:g} s and did not stop")
-                elif threads > settings.threads:
-                    end = _End("killed", f"the cell started more than {settings.threads} threads")
-                elif cpu - cpu_before > settings.cell_seconds + settings.grace_seconds:
-                    end = _End("timeout", f"the cell ran longer than {settings.cell_seconds:g} s and did not stop")
-                else:
-                    end = self._over_quota(worker.pid)
-                    # a large folder is walked less often: counting may take a tenth of the time
-                    pause = max(POLL_SECONDS, 10 * (time.monotonic() - now))
-                    if end is None and now - heavy_check > 0.25:
-                        heavy_check = now
-                        end = _memory_pressure(worker.pid)
-                if end is not None:
-                    return None, await self._kill(channel, end)
-        finally:
-            waiting.cancel()
+        started = time.monotonic()
+        await channel.wait(min(FIRST_LOOK, _until_full(settings.disk_mb << 20)))
+        if not channel.answered and not worker.ended.done():
+            channel.listen()
+        # What a cell has used by now, at the first look, is not counted: a hundredth of a second.
+        cpu_before, heavy_check, pause = -1.0, started, 0.0
+        while True:
+            if channel.answered:
+                frame = channel.take()
+                if frame is None or not _belongs(frame, self._cells):
+                    return None, await self._kill(channel, _End("killed", "the process broke its connection"))
+                took = time.monotonic() - started
+                self._pause(channel, took)
+                pictures: dict[str, folders.State] = {}
+                # what a short cell has deleted and still holds is seen while the next one runs
+                over, _ = self._over_quota(worker.pid, deleted=took > FIRST_LOOK, pictures=pictures)
+                if frame.header["full"] and over is None:
+                    over = _End("memory", f"the variables take more than {settings.memory_mb} MB")
+                if over is not None:
+                    return None, await self._kill(channel, over)
+                self._saved = [name for name, state in pictures.items() if self._pictures.get(name) != state]
+                self._pictures = pictures
+                return frame, None
+            if worker.ended.done():
+                return None, await self._ended(channel)
+            now = time.monotonic()
+            cpu, threads = _cpu_and_threads(worker.pid)
+            cpu_before = cpu if cpu_before < 0 else cpu_before
+            if channel.printed > settings.flood_bytes:
+                end: _End | None = _End("killed", f"the cell printed more than {settings.flood_bytes >> 20} MB")
+            elif now - started > settings.wall_seconds + settings.grace_seconds:
+                end = _End("timeout", f"the cell ran longer than {settings.wall_seconds:g} s and did not stop")
+            elif threads > settings.threads:
+                end = _End("killed", f"the cell started more than {settings.threads} threads")
+            elif cpu - cpu_before > settings.cell_seconds + settings.grace_seconds:
+                end = _End("timeout", f"the cell ran longer than {settings.cell_seconds:g} s and did not stop")
+            else:
+                # CPU time: on a busy machine a walk takes long because it waits, which is no reason to look less often
+                walk = time.thread_time()
+                end, room = self._over_quota(worker.pid)
+                # a large folder is walked less often: counting may take a tenth of the time
+                pause = max(_until_full(room), 10 * (time.thread_time() - walk))
+                if end is None and now - heavy_check > 0.25:
+                    heavy_check = now
+                    end = _memory_pressure(worker.pid)
+            if end is not None:
+                return None, await self._kill(channel, end)
+            await channel.wait(pause)
 
     async def _kill(self, channel: Channel, end: _End) -> _End:
         channel.worker.kill()
         await asyncio.shield(channel.worker.ended)
         return end
 
-    def _over_quota(self, pid: int, *, deleted: bool = True) -> _End | None:
+    def _over_quota(
+        self, pid: int, *, deleted: bool = True, pictures: dict[str, folders.State] | None = None
+    ) -> tuple[_End | None, int]:
+        """Whether the folder is too full, and the bytes left."""
         assert self._folder is not None
         settings = self._settings
-        usage = folders.measure(self._folder, max_entries=settings.entries, max_depth=settings.depth)
+        usage = folders.measure(self._folder, max_entries=settings.entries, max_depth=settings.depth, pictures=pictures)
         size = usage.size + (folders.deleted_but_open(pid) if deleted else 0)
-        if usage.too_deep or usage.entries > settings.entries or size > settings.disk_mb << 20:
+        room = (settings.disk_mb << 20) - size
+        if usage.too_deep or usage.entries > settings.entries or room < 0:
             return _End(
                 "disk",
                 f"the work folder held more than {settings.disk_mb} MB, {settings.entries} files or {settings.depth} "
                 "levels, and was emptied",
-            )
-        return None
+            ), 0
+        return None, room
 
     async def _collect(self, frame: Frame) -> tuple[tuple[CellImage, ...], int]:
         """Pictures shown, then pictures saved, all re-encoded in another locked worker, each only once."""
@@ -273,11 +317,8 @@ class Session:
         settings = self._settings
         names = [str(name) for name in frame.header["names"]][: len(frame.blobs)]
         found = [(name, data) for name, data in zip(names, frame.blobs, strict=False) if data]
-        left_out = min(int(frame.header["left_out"]), 1000)
-        after = folders.snapshot(self._folder, max_entries=settings.entries)
-        changed = sorted((state[2], name) for name, state in after.items() if self._before.get(name) != state)
-        self._before = after
-        for _, name in changed:
+        left_out = _left_out(frame)
+        for name in sorted(self._saved, key=lambda name: (self._pictures[name][2], name)):
             data = folders.read_plain(self._folder, name, settings.image_bytes)
             if data is None:
                 left_out += 1
@@ -297,6 +338,15 @@ class Session:
             clean = "".join(letter if letter.isprintable() else "?" for letter in name)[-100:]
             images.setdefault(hashlib.sha256(png).hexdigest(), CellImage(clean, png, *size))
         return tuple(images.values()), left_out
+
+
+def _left_out(frame: Frame) -> int:
+    return max(0, min(int(frame.header["left_out"]), 1000))
+
+
+def _until_full(room: int) -> float:
+    """Seconds to the next look at a folder with so many bytes left."""
+    return max(SHORTEST_POLL, min(POLL_SECONDS, room / WRITES_PER_SECOND))
 
 
 def _free(path: Path) -> Path:
