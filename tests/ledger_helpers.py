@@ -11,6 +11,7 @@ import os
 import pwd
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,30 @@ def hits(*names: str) -> Fetched:
 
 # ---- mock Serper ----------------------------------------------------------------------------------------------------
 
+SO_TIMESTAMPNS = 35
+"""Linux: let the kernel say when a segment came in. The mock shares its processors with what it watches; by its own
+clock, requests that came in while it was waiting for one would seem to have come together."""
+
+
+async def receive(connection: socket.socket) -> tuple[float, bytes]:
+    """What has come in, and when the kernel saw it (seconds since the epoch). Raises ConnectionError at the end."""
+    loop = asyncio.get_running_loop()
+    while True:
+        readable = asyncio.Event()
+        loop.add_reader(connection, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(connection)
+        try:
+            data, ancillary, _, _ = connection.recvmsg(65536, 256)
+        except BlockingIOError:
+            continue
+        if not data:
+            raise ConnectionError("closed")
+        stamps = [struct.unpack("qq", raw[:16]) for _, kind, raw in ancillary if kind == SO_TIMESTAMPNS]
+        return (stamps[-1][0] + stamps[-1][1] / 1e9 if stamps else time.time()), data
+
 
 @dataclass
 class MockSerper:
@@ -69,10 +94,12 @@ class MockSerper:
     """Answers to give first: status, content type, body, headers."""
     keys: set[str] = field(default_factory=set)
     asked: list[tuple[float, str]] = field(default_factory=list)
-    """Arrival time and query of every request."""
+    """Arrival time by the kernel, and query, of every request."""
     answered: list[str] = field(default_factory=list)
     """Queries that were answered, hence billed."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    enough: tuple[int, Any] | None = None
+    """Set this event after so many requests."""
     url: str = ""
 
     def counts(self) -> Counter[str]:
@@ -94,28 +121,34 @@ class MockSerper:
         body = json.dumps({"searchParameters": {"q": query}, "organic": organic, "credits": 1}).encode()
         return 200, "application/json", body, {}
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+    async def handle(self, connection: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        with connection, contextlib.suppress(ConnectionError):
             while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                arrived, received = await receive(connection)
+                while received and b"\r\n\r\n" not in received:
+                    received += (await receive(connection))[1]
+                head, _, body = received.partition(b"\r\n\r\n")
                 fields = {
                     name.strip().lower(): value.strip()
-                    for name, _, value in (line.partition(":") for line in head.split("\r\n")[1:] if line)
+                    for name, _, value in (line.partition(":") for line in head.decode("latin-1").split("\r\n")[1:])
                 }
-                body = await reader.readexactly(int(fields.get("content-length", 0)))
-                arrived = time.time()
+                if not head:
+                    return
+                while len(body) < int(fields.get("content-length", 0)):
+                    body += (await receive(connection))[1]
                 sent = json.loads(body)
                 self.keys.add(fields.get("x-api-key", ""))
                 self.asked.append((arrived, sent["q"]))
                 self.bodies.append(sent)
+                if self.enough is not None and len(self.asked) == self.enough[0]:
+                    self.enough[1].set()
                 status, kind, data, headers = self.reply(sent["q"])
                 if self.latency_s:
                     await asyncio.sleep(self.latency_s)
                 extra = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
                 lines = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n{extra}\r\n"
-                writer.write(lines.encode() + data)
-                await writer.drain()
-        writer.close()
+                await loop.sock_sendall(connection, lines.encode() + data)
 
 
 @contextlib.contextmanager
@@ -126,12 +159,25 @@ def mock_serper(**options: Any) -> Iterator[MockSerper]:
     started = threading.Event()
     stop = asyncio.Event()
 
+    async def accept(server: socket.socket, tasks: set[asyncio.Task[None]]) -> None:
+        while True:
+            connection, _ = await loop.sock_accept(server)
+            connection.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+            connection.setblocking(False)
+            tasks.add(loop.create_task(mock.handle(connection)))
+
     async def serve() -> None:
-        server = await asyncio.start_server(mock.handle, "127.0.0.1", 0, backlog=1024)
-        mock.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/search"
-        started.set()
-        await stop.wait()
-        server.close()
+        with socket.create_server(("127.0.0.1", 0), backlog=1024) as server:
+            server.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+            server.setblocking(False)
+            mock.url = f"http://127.0.0.1:{server.getsockname()[1]}/search"
+            started.set()
+            tasks: set[asyncio.Task[None]] = set()
+            tasks.add(loop.create_task(accept(server, tasks)))
+            await stop.wait()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
@@ -237,17 +283,8 @@ def hammer(
         ledger = open_ledger(url, qps=options.get("qps", 1000.0), lease_s=options.get("lease_s", 30.0))
         tool = serper_tool(ledger, serper, caps=caps)
         report: Counter[str] = Counter()
-        sent: list[float] = []
-        pace = ledger.pace
-
-        async def noted(name: str) -> None:
-            await pace(name)
-            sent.append(time.time())
-
-        ledger.pace = noted  # type: ignore[method-assign]
-        gate = options.get("start_at", 0.0) - time.time()
-        if gate > 0:
-            await asyncio.sleep(gate)
+        if "together" in options:
+            await asyncio.to_thread(options["together"].wait, 200)
 
         async def conversation(number: int) -> None:
             from tir_distill.records import Stopped, ToolCall
@@ -265,21 +302,32 @@ def hammer(
                 report["cached"] += int(result.meta["cached"])
 
         work = asyncio.gather(*(conversation(number) for number in range(conversations)))
-        if "seconds" in options:
-            with contextlib.suppress(TimeoutError, asyncio.CancelledError):
-                await asyncio.wait_for(work, options["seconds"] + max(0.0, gate))
-        else:
+        if "enough" in options:
+            await asyncio.to_thread(options["enough"].wait, 200)
+            work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
             await work
         await tool.close()
-        answer = dict(report) | {"missed_slots": ledger.missed_slots(), "sent": sent}
+        answer = dict(report) | {"missed_slots": ledger.missed_slots()}
         ledger.close()
         return answer
 
     out.put((shard, asyncio.run(main())))
 
 
-def run_shards(url: str, serper: str, plans: list[list[list[str]]], **options: Any) -> dict[int, dict[str, Any]]:
-    """One process per plan (a list of queries for each of its conversations); returns their reports."""
+def run_shards(
+    url: str,
+    serper: str,
+    plans: list[list[list[str]]],
+    *,
+    meanwhile: Callable[[list[Any]], None] | None = None,
+    **options: Any,
+) -> dict[int, dict[str, Any]]:
+    """One process per plan (a list of queries for each of its conversations); returns their reports.
+
+    ``together``: a barrier at which they wait for each other; ``enough``: an event that ends their work;
+    ``meanwhile``: called with the processes.
+    """
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)  # for the preloading process
     out = PROCESSES.Queue()
     workers = [
@@ -288,6 +336,8 @@ def run_shards(url: str, serper: str, plans: list[list[list[str]]], **options: A
     ]
     for worker in workers:
         worker.start()
+    if meanwhile is not None:
+        meanwhile(workers)
     reports = dict(out.get(timeout=240) for _ in workers)
     for worker in workers:
         worker.join(30)

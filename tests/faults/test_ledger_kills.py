@@ -22,7 +22,7 @@ from ledger_helpers import (
     serper_tool,
     sqlite_url,
 )
-from tir_distill.ledger import Caps, Fetched, Ledger, SearchFault
+from tir_distill.ledger import Caps, Door, Fetched, Ledger, SearchFault
 from tir_distill.records import Stopped, ToolCall, ToolResult
 
 CAPS = Caps(per_trajectory=8, per_question=3, total=3)
@@ -42,7 +42,7 @@ def hold_for_ever(url: str, ready: Any) -> None:
         ledger.reserve_tokens("full", 100)
         taken = 0
 
-        async def never() -> Fetched:
+        async def never(_door: Door) -> Fetched:
             nonlocal taken
             taken += 1
             if taken == 3:
@@ -67,7 +67,7 @@ def test_what_a_killed_process_held_returns_at_once(tmp_path: Path) -> None:
         bystander.reserve_tokens("full", 1)
     bystander.clear_stop()
 
-    async def good() -> Fetched:
+    async def good(_door: Door) -> Fetched:
         return hits("found")
 
     async def after_the_kill() -> list[Any]:
@@ -102,11 +102,11 @@ def test_a_lease_of_another_machine_ends_by_itself(tmp_path: Path, monkeypatch: 
     async def both() -> tuple[Any, Any]:
         release = asyncio.Event()
 
-        async def slow() -> Fetched:
+        async def slow(_door: Door) -> Fetched:
             await release.wait()
             return hits("late")
 
-        async def good() -> Fetched:
+        async def good(_door: Door) -> Fetched:
             return hits("good")
 
         first = asyncio.ensure_future(ask(silent, "a", slow))
@@ -127,11 +127,11 @@ def test_signs_of_life_keep_a_lease(tmp_path: Path) -> None:
     ledger, other = open_ledger(url, lease_s=0.6), open_ledger(url, lease_s=0.6)
 
     async def both() -> list[Any]:
-        async def slow() -> Fetched:
+        async def slow(_door: Door) -> Fetched:
             await asyncio.sleep(2.0)
             return hits("slow")
 
-        async def never() -> Fetched:
+        async def never(_door: Door) -> Fetched:
             raise AssertionError("the answer was on its way")
 
         first = asyncio.ensure_future(ask(ledger, "a", slow))
@@ -346,7 +346,7 @@ def test_waiters_fail_with_the_search_they_waited_for(tmp_path: Path) -> None:
         ledger = open_ledger(sqlite_url(tmp_path))
         tries = 0
 
-        async def broken() -> Fetched:
+        async def broken(_door: Door) -> Fetched:
             nonlocal tries
             tries += 1
             await asyncio.sleep(0.2)

@@ -10,8 +10,13 @@ a run of eight paid searches a second can use.
 is spoken for. So a dead owner's lease and its share of the budget return together, by one clock.
 
 *Signs of life.* Leases last half a minute and are renewed by a thread, so a busy event loop keeps them. On one machine
-a dead owner is recognised by its process id and start time and its leases return at once. A process that is suspended
-for longer than its lease and then goes on can have one request under way beside its successor's; it is counted.
+a dead owner is recognised by its process id and start time and its leases return at once; a living one keeps them
+however late its sign of life is. A lease counts against its budgets until it is given back (``ledger.leases``).
+Only a process on another machine, silent for longer than its lease, can have one request under way beside its
+successor's; it is counted, and no request is written for a lease that was lost.
+
+*The door.* Time slot, stop flag and lease are looked at when the connection stands and the request is about to be
+written, not when it was planned (``ledger.pacing``): what was true a second ago says nothing on a busy machine.
 
 *Durability.* SQLite runs in WAL mode with ``synchronous=NORMAL``: nothing is lost when a process dies; when the power
 goes, the last moments may be, which re-buys those searches. PostgreSQL runs with ``synchronous_commit=off``, which
@@ -24,20 +29,25 @@ calls (``stop``, ``stopped``, ``add_tokens``, totals) run where they are called 
 
 *Rate.* One slot is handed out per transaction, and each process holds at most one that lies ahead: the queue goes round
 between processes whatever their number of conversations (``ledger.rate``).
+
+*A lost database.* Every transaction that fails raises ``LedgerLost``, a resumable stop. What had been paid is tried
+again for a while, then kept in a file and written down at the next start (``ledger.unrecorded``).
 """
 
 from .keys import normalise_query, search_key
-from .ledger import Ledger
-from .outcomes import CapScope, Fetched, LedgerError, RunTotals, SearchFault, SearchOutcome, StopFlag
+from .ledger import Door, Ledger
+from .outcomes import CapScope, Fetched, LedgerError, LedgerLost, RunTotals, SearchFault, SearchOutcome, StopFlag
 from .owner import Caps, Owner
 from .settings import LedgerSettings, ledger_url
 
 __all__ = [
     "CapScope",
     "Caps",
+    "Door",
     "Fetched",
     "Ledger",
     "LedgerError",
+    "LedgerLost",
     "LedgerSettings",
     "Owner",
     "RunTotals",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -21,6 +22,7 @@ def start_ticks(pid: int) -> str | None:
     return None if fields[0] in ("Z", "X") else fields[19]
 
 
+@lru_cache(maxsize=1)
 def machine() -> str:
     """This machine, boot and process namespace: within it, process ids mean the same to everyone."""
     try:
@@ -39,9 +41,19 @@ def new_holder() -> str:
 
 def is_dead(holder: str) -> bool:
     """True only when the holder was a process of this machine and is certainly gone."""
-    place, _, rest = holder.partition("/")
-    parts = rest.split("/")
-    if place != machine() or len(parts) != 3 or not parts[0].isdigit():
+    parts = _parts(holder)
+    if parts is None:
         return False
     started = start_ticks(int(parts[0]))
     return started is None or (parts[1] != "?" and started != parts[1])
+
+
+def is_here(holder: str) -> bool:
+    """True when the holder is or was a process of this machine, so that ``is_dead`` can tell."""
+    return _parts(holder) is not None
+
+
+def _parts(holder: str) -> list[str] | None:
+    place, _, rest = holder.partition("/")
+    parts = rest.split("/")
+    return parts if place == machine() and len(parts) == 3 and parts[0].isdigit() else None

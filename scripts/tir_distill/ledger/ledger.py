@@ -7,6 +7,7 @@ write lock held by another process, or a checkpoint's fsync, never stalls the co
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -18,24 +19,30 @@ from sqlalchemy import Connection
 
 from ..records.errors import Stopped
 from ..records.jsonl import read_jsonl, write_jsonl
-from . import exchange, leases, pages, rate, reservations, run_counts, stops, token_budget
+from . import exchange, leases, pages, rate, reservations, run_counts, statements, stops, token_budget, unrecorded
 from .flights import Flights
 from .holder import new_holder
 from .keys import page_key
-from .outcomes import Fetched, RunTotals, SearchFault, SearchOutcome, StopFlag
+from .outcomes import Fetched, LeaseLost, LedgerLost, RunTotals, SearchFault, SearchOutcome, StopFlag
 from .owner import Caps, Owner
 from .pacing import Pacer
 from .reservations import Request, Step, pack, unpack
 from .settings import LedgerSettings
-from .store import Store
+from .store import RATE_LOCK, Moment, Store
 from .watch import Watch
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
+Door = Callable[[], Awaitable[None]]
+"""To be awaited right before each request to a paid provider is written: returns when it may go out."""
 
 FLAG_AGE_S = 0.2
 """How old this process's view of the stop flag may be where looking again is not worth a query."""
 WAIT_MAX_S = 1.0
 IMPORT_BATCH = 200
+SETTLE_TRIES = 8
+"""What was paid is written down even if the database is away for a while: waits double from ``SETTLE_WAIT_S``."""
+SETTLE_WAIT_S = 0.1
 
 
 class Ledger:
@@ -66,7 +73,12 @@ class Ledger:
         Raises LedgerError when the database cannot be used.
         """
         ledger = cls(Store.open(url), run=run, settings=settings)
-        ledger._free_dead()
+        try:
+            ledger._free_abandoned()
+            ledger._take_in_unrecorded()
+        except LedgerLost:
+            ledger._store.close()
+            raise
         return ledger
 
     def close(self) -> None:
@@ -75,9 +87,13 @@ class Ledger:
         self._threads.shutdown(wait=True)
         if self._heart is not None:
             self._heart.join()
-        with self._store.write() as connection:
-            for key in self._open:
-                leases.release(connection, key, self._holder)
+        try:
+            if self._open:
+                with self._store.write() as connection:
+                    for key in self._open:
+                        leases.release(connection, key, self._holder)
+        except LedgerLost as lost:  # what ended the run has been said; others will see that this process is gone
+            log.warning("leases were not given back: %s", lost.detail)
         self._open.clear()
         self._store.close()
 
@@ -92,65 +108,96 @@ class Ledger:
         caps: Caps,
         backend: str,
         params: Mapping[str, Any],
-        fetch: Callable[[], Awaitable[Fetched]],
+        fetch: Callable[[Door], Awaitable[Fetched]],
         attempt: str = "",
         paid: bool = True,
     ) -> SearchOutcome:
         """Answer one search call from the cache, or by ``fetch`` within all budgets, or with the cap that was reached.
 
         ``call_id`` and ``attempt`` (one name per try at the trajectory; this process's when left out) let a killed and
-        repeated call count once. ``fetch`` must call :meth:`pace` before each request it sends. ``paid=False``: a free
-        backend, counted for the trajectory only. Raises Stopped, and whatever ``fetch`` raises.
+        repeated call count once. ``fetch`` gets a door and must pass it before each request that it writes, as close to
+        the writing as it can: what is decided there (time slot, stop flag, whether the query is still ours to pay)
+        holds for that moment. ``paid=False``: a free backend, counted for the trajectory only. Raises Stopped, and
+        whatever ``fetch`` raises.
         """
         request = Request.of(owner, call_id, attempt or self._holder, query, backend, params, caps, paid)
         self._enter_loop()
         async with self._flights.turn(request.key) as flight:
-            step = await self._begin(
-                request.key,
-                lambda connection, now: reservations.begin(connection, now, self.settings, self._holder, request),
-                owner,
-            )
-            if step.kind == "cap":
-                return SearchOutcome(kind="cap", scope=step.scope, payload={}, billed=0, cached=False)
-            if step.kind == "answer":
-                payload = unpack(step.packed)
-                return SearchOutcome(kind="answer", scope=None, payload=payload, billed=step.billed, cached=step.cached)
-            try:
-                fetched = await fetch()
-            except BaseException as error:
-                await self._give_back(request.key, owner)
-                if isinstance(error, SearchFault):
-                    flight.failed(error)
-                raise
-            packed = pack(fetched.payload)
-            await self._end(
-                request.key,
-                lambda connection, now: reservations.settle(
-                    connection, now, self.settings, self._holder, request, fetched, packed
-                ),
-                owner,
-            )
-            return SearchOutcome(
-                kind="answer", scope=None, payload=dict(fetched.payload), billed=int(paid), cached=False
-            )
+            while True:
+                step = await self._begin(
+                    request.key,
+                    lambda connection, now: reservations.begin(connection, now, self.settings, self._holder, request),
+                    owner,
+                )
+                if step.kind == "cap":
+                    return SearchOutcome(kind="cap", scope=step.scope, payload={}, billed=0, cached=False)
+                if step.kind == "answer":
+                    found = unpack(step.packed)
+                    return SearchOutcome(
+                        kind="answer", scope=None, payload=found, billed=step.billed, cached=step.cached
+                    )
+                try:
+                    fetched = await fetch(lambda: self.pace(backend, request.key))
+                except LeaseLost:
+                    await self._give_back(request.key, owner)
+                    continue
+                except BaseException as error:
+                    await self._give_back(request.key, owner)
+                    if isinstance(error, SearchFault):
+                        flight.failed(error)
+                    raise
+                await self._record(request, fetched)
+                return SearchOutcome(
+                    kind="answer", scope=None, payload=dict(fetched.payload), billed=int(paid), cached=False
+                )
 
-    async def pace(self, name: str) -> None:
-        """Return when the next request to provider ``name`` may be sent. Raises Stopped when the run has stopped."""
+    async def pace(self, name: str, key: str | None = None) -> None:
+        """Return when the next request to provider ``name`` may be written.
+
+        Raises Stopped when the run has stopped, LeaseLost when the search ``key`` is not ours any more, and SearchFault
+        when this machine is too busy to keep any time slot.
+        """
         self._enter_loop()
         pacer = self._pacers.get(name)
         if pacer is None:
 
-            def take(connection: Connection, now: float) -> tuple[rate.Slot, float]:
-                moment = time.monotonic()
-                self._flag = (moment, stops.read_flag(connection, self.run))
-                return rate.take_slot(connection, now, name, self.settings.qps), moment
+            async def take(lead_s: float) -> tuple[rate.Slot, Moment]:
+                self._raise_if_stopped()
+                slot, moment = await asyncio.get_running_loop().run_in_executor(
+                    self._threads, self._take_slot, name, lead_s
+                )
+                if isinstance(slot, StopFlag):
+                    self._flag = (time.monotonic(), slot)
+                    raise Stopped(slot.reason, slot.detail)
+                return slot, moment
 
-            pacer = self._pacers[name] = Pacer(lambda: self._write(take), self.settings.qps)
-        await pacer.wait(self._raise_if_stopped)
+            pacer = self._pacers[name] = Pacer(take, self.settings.qps)
+        await pacer.wait(lambda: self._check_at_door(key))
+
+    def _take_slot(self, name: str, lead_s: float) -> tuple[rate.Slot | StopFlag, Moment]:
+        with self._store.write(RATE_LOCK) as connection:
+            moment = self._store.moment(connection)
+            return rate.take_slot(connection, moment.now, self.run, name, self.settings.qps, lead_s), moment
+
+    def _check_at_door(self, key: str | None) -> None:
+        """What the books say at this very moment: one small read, in the event loop so that nothing comes between."""
+        with self._store.look() as connection:
+            row = statements.run(connection, statements.DOOR, {"run": self.run, "key": key or ""}).fetchone()
+        flag = stops.flag_of(*row[:3])
+        self._flag = (time.monotonic(), flag)
+        if flag is not None and not flag.soft:
+            raise Stopped(flag.reason, flag.detail)
+        if key is not None and row[3] != self._holder:
+            raise LeaseLost(key)
 
     async def slow_down(self, name: str, retry_after_s: float | None) -> None:
         """The provider said 429: all processes slow down."""
-        await self._write(lambda connection, now: rate.back_off(connection, now, name, retry_after_s))
+
+        def work() -> None:
+            with self._store.write(RATE_LOCK) as connection:
+                rate.back_off(connection, self._store.now(connection), self.run, name, retry_after_s)
+
+        await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def missed_slots(self) -> int:
         """Time slots that this process woke up too late to use."""
@@ -220,11 +267,15 @@ class Ledger:
     def reserve_tokens(self, run: str, tokens: int, usd: float | None = None) -> str:
         """Hold tokens (and their price) before a request; returns the hold to settle. Raises Stopped over a limit."""
         price = token_budget.token_price(self.settings, tokens) if usd is None else usd
-        with self._store.write() as connection:
-            now = self._store.now(connection)
-            name, reason = token_budget.hold(connection, now, self.settings, run, self._holder, tokens, price)
-            if reason is not None:
-                stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+        for last in (False, True):
+            with self._store.write() as connection:
+                now = self._store.now(connection)
+                name, reason = token_budget.hold(connection, now, self.settings, run, self._holder, tokens, price)
+                if reason is not None and last:
+                    stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+            if name is not None or last:
+                break
+            self._free_abandoned()  # a dead process may hold what is missing
         if name is None:
             raise Stopped(reason or "budget_tokens", "the run's limit is reached; raise it under budgets and run again")
         self._beat()
@@ -328,19 +379,64 @@ class Ledger:
         looked = time.monotonic()
         if looked - self._dead_at > WAIT_MAX_S:
             self._dead_at = looked
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._free_dead)
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._free_abandoned)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._ended, names)
 
     def _ended(self, names: Collection[str]) -> Collection[str]:
         with self._store.read() as connection:
-            return leases.ended(connection, self._store.now(connection), names)
+            return leases.ended(connection, names)
 
-    def _free_dead(self) -> None:
+    def _free_abandoned(self) -> None:
+        with self._mutex:
+            me = leases.Me(self._holder, frozenset(self._open))
         with self._store.read() as connection:
-            dead = leases.dead_holders(connection)
-        if dead:
+            found, tokens = leases.abandoned(connection, self._store.now(connection), me)
+        if found or tokens:
             with self._store.write() as connection:
-                leases.free(connection, dead)
+                leases.free(connection, found, tokens)
+
+    async def _record(self, request: Request, fetched: Fetched) -> None:
+        """Write down what was paid, cancelled or not. When the database is gone for good, into a file for later."""
+        await asyncio.shield(asyncio.ensure_future(self._record_surely(request, fetched)))
+
+    async def _record_surely(self, request: Request, fetched: Fetched) -> None:
+        packed = pack(fetched.payload)
+        for attempt in range(SETTLE_TRIES):
+            try:
+                await self._end(
+                    request.key,
+                    lambda connection, now: reservations.settle(
+                        connection,
+                        now,
+                        self.settings,
+                        self._holder,
+                        request,
+                        fetched,
+                        packed,
+                        again=attempt > 0,  # noqa: B023
+                    ),
+                    request.owner,
+                )
+                return
+            except LedgerLost as lost:
+                log.warning("a paid search could not be written down yet: %s", lost.detail)
+                if attempt + 1 == SETTLE_TRIES:
+                    unrecorded.keep(self.settings.unrecorded, request, fetched)
+                    raise
+                await asyncio.sleep(SETTLE_WAIT_S * 2**attempt)
+
+    def _take_in_unrecorded(self) -> None:
+        """Searches that an earlier process paid for while the database was away."""
+
+        def record(request: Request, fetched: Fetched) -> None:
+            packed = pack(fetched.payload)
+            self._transact(
+                lambda connection, now: reservations.settle(
+                    connection, now, self.settings, self._holder, request, fetched, packed, again=True
+                )
+            )
+
+        unrecorded.take_in(self.settings.unrecorded, record)
 
     async def _ask(self, key: str, work: Callable[[Connection, float], Step]) -> Step:
         pending = self._threads.submit(self._transact, work)
@@ -388,11 +484,14 @@ class Ledger:
         while not self._closing.wait(self.settings.lease_s / 3.0):
             with self._mutex:
                 keys = sorted(self._open)
-            self._transact(
-                lambda connection, now, keys=keys: leases.renew(  # type: ignore[misc]
-                    connection, now, keys, self._holder, self.settings.lease_s
+            try:
+                self._transact(
+                    lambda connection, now, keys=keys: leases.renew(  # type: ignore[misc]
+                        connection, now, keys, self._holder, self.settings.lease_s
+                    )
                 )
-            )
+            except LedgerLost as lost:  # the next beat may reach it; until then our process id speaks for us
+                log.warning("no sign of life was written: %s", lost.detail)
 
 
 def _release(connection: Connection, key: str, holder: str) -> None:

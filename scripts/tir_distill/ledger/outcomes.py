@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..records.errors import TirError
+from ..records.errors import ExitCode, Stopped, TirError
 
 CapScope = Literal["trajectory", "question", "run"]
 
@@ -51,6 +51,23 @@ class SearchFault(Exception):
 
 class LedgerError(TirError):
     """The ledger's file or server cannot be used."""
+
+
+class LedgerUrlError(LedgerError):
+    """``ledger.url`` is wrong."""
+
+    exit_code = ExitCode.USAGE
+
+
+class LedgerLost(Stopped):
+    """The database failed while a run was under way: nothing new may be paid for, and the same command resumes."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("ledger_unavailable", detail)
+
+
+class LeaseLost(Exception):
+    """This process was suspended for so long that its query passed to another one: it must not be sent any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ def begin_page(
     """A kept page, or ``wait`` while someone fetches it, or ``fetch`` with the lease taken."""
     entry = statements.run(connection, statements.ENTRY, {"key": key}).fetchone()
     if entry is not None:
-        state, payload, fetched_at, leased_by, lease_until = entry
+        state, payload, fetched_at, leased_by = entry
         if state == "good" and (max_age_s is None or now - fetched_at <= max_age_s):
             return Step("answer", packed=payload, cached=True)
-        if leased_by is not None and lease_until > now:
+        if leased_by is not None:
             return Step("wait")
     lease = {"holder": holder, "until": now + settings.lease_s, "run": None, "question": None}
     identity = {"key": key, "kind": "page", "query": url, "backend": "page", "params": "{}"}

@@ -86,7 +86,6 @@ class Seen(NamedTuple):
     payload: bytes | None
     fetched_at: float | None
     holder: str | None
-    lease_until: float | None
     question_billed: int
     run_billed: int
     run_usd: float
@@ -108,12 +107,11 @@ def unpack(data: bytes) -> dict[str, Any]:
 def begin(connection: Connection, now: float, settings: LedgerSettings, holder: str, request: Request) -> Step:
     """Decide on one search call and, for ``fetch``, reserve its cost and take the lease."""
     owner = request.owner
-    names = {"run": owner.run, "question": owner.question_id, "key": request.key, "now": now}
+    names = {"run": owner.run, "question": owner.question_id, "key": request.key}
     seen = Seen(*statements.run(connection, statements.LOOK, names).fetchone())
-    if seen.stop_reason is not None:
-        flag = StopFlag(reason=seen.stop_reason, detail=seen.stop_detail or "", at=seen.stop_at or 0.0)
-        if not flag.soft:
-            return Step("stopped", flag=flag)
+    flag = stops.flag_of(seen.stop_reason, seen.stop_detail, seen.stop_at)
+    if flag is not None and not flag.soft:
+        return Step("stopped", flag=flag)
     calls = statements.run(
         connection, statements.CALLS, {"run": owner.run, "question": owner.question_id, "sample": owner.sample}
     ).fetchall()
@@ -123,7 +121,7 @@ def begin(connection: Connection, now: float, settings: LedgerSettings, holder: 
     if seen.state == "good" and _fresh(seen.fetched_at, now, settings):
         before = next((row[5] for row in calls if row[0] == request.call_id and row[4] == request.key), "open")
         return _from_cache(connection, now, request, seen.payload or b"", before)
-    if seen.holder is not None and (seen.lease_until or 0.0) > now:
+    if seen.holder is not None:
         return Step("wait")
     refusal = _refusal(connection, now, settings, request, seen) if request.paid else None
     if refusal is not None:
@@ -141,13 +139,18 @@ def settle(
     request: Request,
     fetched: Fetched,
     packed: bytes,
+    *,
+    again: bool = False,
 ) -> None:
     """Count a search that was answered, keep its answer, end its lease.
 
-    Counts even if the lease has meanwhile passed on (the process was suspended): it has been paid for.
+    Counts even if the lease has meanwhile passed on (the process was suspended): it has been paid for. ``again``: an
+    earlier try failed, perhaps only after it had been written; then it is not counted a second time.
     """
     owner, key = request.owner, request.key
-    before, _, fetched_at, _, _ = statements.run(connection, statements.ENTRY, {"key": key}).fetchone()
+    if again and _outcome(connection, request) in ("paid", "free"):
+        return
+    before, _, fetched_at, _ = statements.run(connection, statements.ENTRY, {"key": key}).fetchone()
     overtaken = before == "good" and _fresh(fetched_at, now, settings)
     if not (fetched.doubtful and overtaken):
         state = "good" if not fetched.doubtful or before == "doubtful" else "doubtful"
@@ -159,6 +162,15 @@ def settle(
         add_to_question(connection, owner.run, owner.question_id, 1)
         add_to_run(connection, owner.run, billed=1, usd=fetched.credits * settings.usd_per_search)
     _mark(connection, now, request, "paid" if request.paid else "free")
+
+
+def _outcome(connection: Connection, request: Request) -> str | None:
+    """How this very call stands in the books."""
+    owner = request.owner
+    names = {"run": owner.run, "question": owner.question_id, "sample": owner.sample}
+    values = {**names, "call_id": request.call_id, "key": request.key}
+    row = statements.run(connection, statements.CALL_OUTCOME, values).fetchone()
+    return None if row is None else str(row[0])
 
 
 def _fresh(fetched_at: float | None, now: float, settings: LedgerSettings) -> bool:
@@ -213,7 +225,7 @@ def _refusal(connection: Connection, now: float, settings: LedgerSettings, reque
     if caps.total is not None and seen.run_billed + seen.run_live >= caps.total:
         return Step("wait", scope="run")
     if settings.max_usd_total is not None:
-        _, held_usd = token_budget.held(connection, run, now)
+        _, held_usd = token_budget.held(connection, run)
         if token_budget.over_limit(settings, 0, seen.run_usd + held_usd + (seen.run_live + 1) * price) is not None:
             return Step("wait", scope="run")
     return None

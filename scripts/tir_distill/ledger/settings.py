@@ -27,6 +27,8 @@ class LedgerSettings:
     lease_s: float = 30.0
     """How long a reservation outlives the last sign of life of its owner. On the same machine a dead owner is noticed
     at once; the time only matters for other machines."""
+    unrecorded: Path | None = None
+    """File for searches that were paid for while the database was away; taken in at the next start."""
     poll_s: float = 0.1
     """How often a process looks whether answers that others fetch have come: one read for all that it waits for."""
 
@@ -41,6 +43,7 @@ class LedgerSettings:
             usd_per_search=budgets["usd_per_search"],
             usd_per_million_tokens=budgets["usd_per_million_tokens"],
             cache_max_age_s=None if days is None else days * SECONDS_PER_DAY,
+            unrecorded=Path(config["paths"]["state"]) / "unrecorded_searches.jsonl",
         )
 
 

@@ -27,20 +27,28 @@ def _translated(statement: TextClause, dialect: Dialect) -> str:
 
 LOOK = text("""
     SELECT stops.reason AS stop_reason, stops.detail AS stop_detail, stops.at AS stop_at,
-           answers.state, answers.payload, answers.fetched_at, answers.holder, answers.lease_until,
+           answers.state, answers.payload, answers.fetched_at, answers.holder,
            COALESCE(questions.billed, 0) AS question_billed,
            COALESCE(runs.billed, 0) AS run_billed, COALESCE(runs.usd, 0.0) AS run_usd,
            (SELECT COUNT(*) FROM answers AS live WHERE live.holder IS NOT NULL AND live.lease_run = :run
-               AND live.lease_question = :question AND live.lease_until > :now) AS question_live,
-           (SELECT COUNT(*) FROM answers AS live WHERE live.holder IS NOT NULL AND live.lease_run = :run
-               AND live.lease_until > :now) AS run_live
+               AND live.lease_question = :question) AS question_live,
+           (SELECT COUNT(*) FROM answers AS live WHERE live.holder IS NOT NULL AND live.lease_run = :run) AS run_live
     FROM (SELECT 1 AS one) AS base
     LEFT JOIN stops ON stops.run = :run
     LEFT JOIN runs ON runs.run = :run
     LEFT JOIN questions ON questions.run = :run AND questions.question_id = :question
     LEFT JOIN answers ON answers.key = :key
 """)
-"""All that a decision on one search depends on, but for the trajectory's calls."""
+"""All that a decision on one search depends on, but for the trajectory's calls. A lease counts until it is given back,
+whether or not its time has passed: its owner may only be slow (``leases.free_abandoned`` judges that)."""
+
+DOOR = text("""
+    SELECT stops.reason, stops.detail, stops.at, answers.holder
+    FROM (SELECT 1 AS one) AS base
+    LEFT JOIN stops ON stops.run = :run
+    LEFT JOIN answers ON answers.key = :key
+""")
+"""What may still forbid a request that is about to be written."""
 
 CALLS = text("""
     SELECT call_id, turn, attempt, at, key, outcome FROM calls
@@ -62,7 +70,7 @@ TAKE_LEASE = text("""
         lease_run = excluded.lease_run, lease_question = excluded.lease_question
 """)
 
-ENTRY = text("SELECT state, payload, fetched_at, holder, lease_until FROM answers WHERE key = :key")
+ENTRY = text("SELECT state, payload, fetched_at, holder FROM answers WHERE key = :key")
 
 KEEP = text("""
     UPDATE answers SET state = :state, payload = :payload, fetched_at = :now, run = :run WHERE key = :key
@@ -89,7 +97,12 @@ RUN = text("SELECT billed, cache_hits, tokens, usd FROM runs WHERE run = :run")
 
 FLAG = text("SELECT reason, detail, at FROM stops WHERE run = :run")
 
-RATE = text("SELECT next_at, factor, factor_at FROM rates WHERE name = :name")
+RATE = text("""
+    SELECT stops.reason, stops.detail, stops.at, rates.next_at, rates.factor, rates.factor_at
+    FROM (SELECT 1 AS one) AS base
+    LEFT JOIN stops ON stops.run = :run
+    LEFT JOIN rates ON rates.name = :name
+""")
 
 MOVE_RATE = text("""
     INSERT INTO rates (name, next_at, factor, factor_at, slots) VALUES (:name, :next_at, :factor, :factor_at, :slots)
@@ -99,8 +112,7 @@ MOVE_RATE = text("""
 """)
 
 HELD = text("""
-    SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(usd), 0.0) AS usd FROM token_holds
-    WHERE run = :run AND until > :now
+    SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(usd), 0.0) AS usd FROM token_holds WHERE run = :run
 """)
 
 HOLD = text("""
@@ -109,6 +121,11 @@ HOLD = text("""
 
 DROP_HOLD = text("DELETE FROM token_holds WHERE id = :id")
 
+CALL_OUTCOME = text("""
+    SELECT outcome FROM calls
+    WHERE run = :run AND question_id = :question AND sample = :sample AND call_id = :call_id AND key = :key
+""")
+
 LIVE_IN_RUN = text("""
-    SELECT COUNT(*) FROM answers WHERE holder IS NOT NULL AND lease_run = :run AND lease_until > :now
+    SELECT COUNT(*) FROM answers WHERE holder IS NOT NULL AND lease_run = :run
 """)

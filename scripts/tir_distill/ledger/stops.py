@@ -27,7 +27,12 @@ def raise_flag(connection: Connection, now: float, run: str, reason: str, detail
 def read_flag(connection: Connection, run: str) -> StopFlag | None:
     """The flag, or None while the run goes on."""
     row = statements.run(connection, statements.FLAG, {"run": run}).fetchone()
-    return None if row is None else StopFlag(reason=row[0], detail=row[1], at=row[2])
+    return flag_of(*row) if row else None
+
+
+def flag_of(reason: str | None, detail: str | None, at: float | None) -> StopFlag | None:
+    """From columns of an outer join, which are empty while the run goes on."""
+    return None if reason is None else StopFlag(reason=reason, detail=detail or "", at=at or 0.0)
 
 
 def clear_flag(connection: Connection, run: str) -> None:

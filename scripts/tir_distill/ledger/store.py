@@ -3,6 +3,10 @@
 Every change is made under one lock (SQLite's write lock; an advisory lock in PostgreSQL), so what a transaction has
 read stays true until it commits. That is what makes "look, then reserve" a hard wall, and the searches of a run are
 far too slow to need more.
+
+PostgreSQL connections are in the driver's autocommit mode, and transactions are begun below: beginning, taking the lock
+and reading the clock are one message to the server. On a busy machine every message costs a wait for a processor, and
+all of them while the others wait for the lock.
 """
 
 from __future__ import annotations
@@ -11,18 +15,30 @@ import contextlib
 import fcntl
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from . import schema
-from .outcomes import LedgerError
+from .outcomes import LedgerError, LedgerLost, LedgerUrlError
 
 ADVISORY_LOCK = 0x7469725F  # "tir_"
+RATE_LOCK = ADVISORY_LOCK + 1
+"""The rate's queue has a lock of its own in PostgreSQL: it depends on nothing else, and must not wait for searches."""
 BUSY_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One reading of the ledger's clock, and this process's monotonic clock before and after it."""
+
+    now: float
+    before: float
+    after: float
 
 
 class Store:
@@ -39,26 +55,28 @@ class Store:
     @classmethod
     def open(cls, url: str) -> Store:
         """Connect, and make the tables where they are missing. Raises LedgerError in plain words."""
-        try:
-            parsed = make_url(url)
-        except ArgumentError:
-            raise LedgerError("ledger.url is no database URL; expected sqlite:///… or postgresql+psycopg://…") from None
+        parsed = _parsed(url)
         if parsed.get_backend_name() == "sqlite":
             store = cls._open_sqlite(url, Path(parsed.database or ""))
-        elif parsed.get_backend_name() == "postgresql":
-            store = cls._open_postgres(url)
         else:
-            raise LedgerError(f"ledger.url names {parsed.get_backend_name()!r}; expected sqlite or postgresql")
+            store = cls._open_postgres(url)
         try:
             store._make_tables()
-        except DBAPIError as error:
+        except (LedgerLost, DBAPIError, OSError) as error:
             store.close()
-            raise LedgerError(f"ledger at {parsed.render_as_string()}: {error.orig}") from error
+            said = " ".join(str(getattr(error, "orig", None) or getattr(error, "detail", None) or error).split())
+            raise LedgerError(f"ledger at {parsed.render_as_string()} cannot be used: {said}") from error
+        except LedgerError:
+            store.close()
+            raise
         return store
 
     @classmethod
     def _open_sqlite(cls, url: str, path: Path) -> Store:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LedgerError(f"ledger {path}: its folder cannot be made: {error.strerror}") from error
         engine = create_engine(
             url, connect_args={"timeout": BUSY_TIMEOUT_S}, pool_size=4, max_overflow=64, paramstyle="named"
         )
@@ -74,15 +92,18 @@ class Store:
 
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:
-            reading = connection.get_execution_options().get("ledger_read", False)
+            reading = connection.get_execution_options().get("ledger_lock") is None
             connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+            before = time.monotonic()
+            now = time.time()
+            connection.info["moment"] = Moment(now, before, time.monotonic())
 
         return cls(engine, sqlite_path=path)
 
     @classmethod
     def _open_postgres(cls, url: str) -> Store:
         try:
-            engine = create_engine(url, pool_size=4, max_overflow=8, pool_pre_ping=False)
+            engine = create_engine(url, pool_size=4, max_overflow=8, isolation_level="AUTOCOMMIT")
         except (NoSuchModuleError, ModuleNotFoundError):
             raise LedgerError(
                 "ledger.url names PostgreSQL, but psycopg is not installed; install envs/optional-postgres.txt"
@@ -94,20 +115,42 @@ class Store:
             connection.execute("SET synchronous_commit = off")
             connection.commit()
 
+        @event.listens_for(engine, "begin")
+        def _begin(connection: Connection) -> None:
+            lock = connection.get_execution_options().get("ledger_lock")
+            locking = "" if lock is None else f"SELECT pg_advisory_xact_lock({int(lock)}); "
+            driver: Any = connection.connection.dbapi_connection
+            before = time.monotonic()
+            cursor = driver.execute(f"BEGIN; {locking}SELECT extract(epoch FROM clock_timestamp())::float8")
+            while cursor.nextset():
+                pass
+            connection.info["moment"] = Moment(float(cursor.fetchone()[0]), before, time.monotonic())
+
         return cls(engine, sqlite_path=None)
 
     def _make_tables(self) -> None:
         # SQLite answers "locked" at once when two connections switch to WAL together, whatever the timeout.
-        with self._file_lock(), self.write() as connection:
-            schema.metadata.create_all(connection)
-            version = connection.scalar(select(schema.about.c.version))
+        with self._file_lock():
+            with self.read() as connection:
+                version = self._version(connection)
             if version is None:
-                connection.execute(insert(schema.about).values(version=schema.SCHEMA_VERSION))
-            elif version != schema.SCHEMA_VERSION:
-                raise LedgerError(
-                    f"the ledger has schema version {version}, this program needs {schema.SCHEMA_VERSION}; "
-                    "export its cache with the program that wrote it, and import that into a new ledger"
-                )
+                with self.write() as connection:
+                    schema.metadata.create_all(connection)
+                    version = self._version(connection)
+                    if version is None:
+                        version = schema.SCHEMA_VERSION
+                        connection.execute(insert(schema.about).values(version=version))
+        if version != schema.SCHEMA_VERSION:
+            raise LedgerError(
+                f"the ledger has schema version {version}, this program needs {schema.SCHEMA_VERSION}; "
+                "export its cache with the program that wrote it, and import that into a new ledger"
+            )
+
+    @staticmethod
+    def _version(connection: Connection) -> int | None:
+        if not inspect(connection).has_table(schema.about.name):
+            return None
+        return connection.scalar(select(schema.about.c.version))
 
     @contextlib.contextmanager
     def _file_lock(self) -> Iterator[None]:
@@ -119,28 +162,69 @@ class Store:
             yield
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that no other writer overlaps: committed at the end of the block, or rolled back."""
-        with self._engine.begin() as connection:
-            if self._path is None:
-                connection.execute(_PG_LOCK, {"key": ADVISORY_LOCK})
+    def write(self, lock: int = ADVISORY_LOCK) -> Iterator[Connection]:
+        """A transaction that no other writer (with the same lock) overlaps: committed at the end of the block, or
+        rolled back. Raises LedgerLost when the database fails; ``read`` and ``look`` likewise.
+        """
+        with self._connected() as connection, connection.execution_options(ledger_lock=lock).begin():
             yield connection
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent look that waits for no writer."""
-        with self._engine.connect().execution_options(ledger_read=True) as connection:
+        with self._connected() as connection, connection.begin():
             yield connection
 
+    @contextlib.contextmanager
+    def look(self) -> Iterator[Connection]:
+        """For one statement by ``statements.run``: no transaction around it, so one message to the server."""
+        with self._connected() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """A connection whose failures are ours to explain, whether SQLAlchemy or the driver noticed them."""
+        driver_error = self._engine.dialect.loaded_dbapi.Error
+        try:
+            with self._engine.connect() as connection:
+                try:
+                    yield connection
+                except (DBAPIError, driver_error):
+                    if not connection.invalidated:
+                        connection.invalidate()  # the next transaction begins with a new connection
+                    raise
+        except (DBAPIError, driver_error) as error:
+            said = " ".join(str(getattr(error, "orig", None) or error).split())
+            raise LedgerLost(f"the ledger's database failed ({said}); mend it and start again") from error
+
+    def moment(self, connection: Connection) -> Moment:
+        """When the open transaction began, which for a writer is after it got the lock.
+
+        The ledger's clock is this machine's for SQLite, and the server's where several machines share it.
+        """
+        moment: Moment = connection.info["moment"]
+        return moment
+
     def now(self, connection: Connection) -> float:
-        """The ledger's clock, in seconds: this machine's for SQLite, the server's where several machines share it."""
-        if self._path is not None:
-            return time.time()
-        return float(connection.scalar(_PG_NOW) or 0.0)
+        """The ledger's clock at ``moment``, in seconds since the epoch."""
+        return self.moment(connection).now
 
     def close(self) -> None:
         self._engine.dispose()
 
 
-_PG_LOCK = text("SELECT pg_advisory_xact_lock(:key)")
-_PG_NOW = text("SELECT extract(epoch FROM clock_timestamp())")
+def _parsed(url: str) -> URL:
+    """Raises LedgerUrlError for what is no URL of a database that we know."""
+    try:
+        parsed = make_url(url)
+        name = parsed.get_backend_name()
+    except (ArgumentError, ValueError):
+        name = ""
+    if name == "sqlite" and parsed.database and parsed.database != ":memory:":
+        return parsed
+    if name == "postgresql":
+        return parsed
+    raise LedgerUrlError(
+        f"ledger.url: {name or 'this'} is no database that a ledger can be in; "
+        "expected sqlite:///<file> or postgresql+psycopg://<user>@<host>/<database>"
+    )

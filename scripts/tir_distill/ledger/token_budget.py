@@ -19,9 +19,9 @@ def token_price(settings: LedgerSettings, tokens: int) -> float:
     return tokens * settings.usd_per_million_tokens / 1e6
 
 
-def held(connection: Connection, run: str, now: float) -> tuple[int, float]:
+def held(connection: Connection, run: str) -> tuple[int, float]:
     """Tokens and dollars spoken for by requests under way."""
-    row = statements.run(connection, statements.HELD, {"run": run, "now": now}).fetchone()
+    row = statements.run(connection, statements.HELD, {"run": run}).fetchone()
     return int(row[0]), float(row[1])
 
 
@@ -39,8 +39,8 @@ def hold(
 ) -> tuple[str | None, str | None]:
     """Reserve; returns the hold's id and None, or None and the reason why it would go over a limit."""
     spent = run_counts(connection, run)
-    held_tokens, held_usd = held(connection, run, now)
-    held_usd += leases.live_in_run(connection, run, now) * settings.usd_per_search
+    held_tokens, held_usd = held(connection, run)
+    held_usd += leases.live_in_run(connection, run) * settings.usd_per_search
     reason = over_limit(settings, spent.tokens + held_tokens + tokens, spent.usd + held_usd + usd)
     if reason is not None:
         return None, reason

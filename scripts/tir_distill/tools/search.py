@@ -5,14 +5,15 @@ Neutralising of template-like text and cutting to the length limit are done by t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import orjson
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
-from ..ledger import Fetched, Ledger, Owner, SearchFault, SearchOutcome
+from ..ledger import Door, Fetched, Ledger, Owner, SearchFault, SearchOutcome
 from ..records import Stopped, ToolCall, ToolResult
 from .backends import ProviderStop, QueryRefused, SearchBackend, TryAgain, backend_from_env
 from .search_results import SearchResult, render
@@ -20,6 +21,9 @@ from .search_settings import SearchSettings
 
 LONGEST_NAMED_WAIT_S = 120.0
 """A provider that asks for more than this is not waited for: the search fails, and failing searches stop the run."""
+AT_THE_DOOR = 8
+"""Conversations of a process that stand before the rate's door with a connection; the others wait without one, because
+servers close connections that stay silent."""
 CAP_TEXT = "Search budget used up: this search was not run."
 
 
@@ -31,6 +35,7 @@ class SearchTool:
         self._settings = settings
         self._backend = backend
         self._faults_in_a_row = 0
+        self._entrance = asyncio.Semaphore(AT_THE_DOOR)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], ledger: Ledger) -> SearchTool:
@@ -56,7 +61,7 @@ class SearchTool:
                 caps=self._settings.caps[owner.task_type],
                 backend=self._backend.name,
                 params=self._backend.params(),
-                fetch=lambda: self._fetch(query),
+                fetch=lambda door: self._fetch(query, door),
                 paid=self._backend.paid,
             )
         except QueryRefused:
@@ -73,7 +78,7 @@ class SearchTool:
         """Free the provider's connections."""
         await self._backend.close()
 
-    async def _fetch(self, query: str) -> Fetched:
+    async def _fetch(self, query: str, door: Door) -> Fetched:
         """Ask the provider, again where that may help. Raises SearchFault, QueryRefused or Stopped."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._settings.attempts),
@@ -84,7 +89,7 @@ class SearchTool:
         try:
             async for attempt in retrying:
                 with attempt:
-                    return await self._ask_once(query)
+                    return await self._ask_once(query, door)
         except TryAgain as error:
             raise SearchFault(error.kind, error.detail) from None
         except ProviderStop as error:
@@ -92,12 +97,17 @@ class SearchTool:
             raise Stopped(error.reason, error.detail) from None
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    async def _ask_once(self, query: str) -> Fetched:
+    async def _ask_once(self, query: str, door: Door) -> Fetched:
         if not self._backend.paid:
-            return await self._backend.ask(query)
-        await self._ledger.pace(self._backend.name)
+            return await self._backend.ask(query, door)
         try:
-            return await self._backend.ask(query)
+            async with _Entrance(self._entrance) as entrance:
+
+                async def pass_through() -> None:
+                    await door()
+                    entrance.leave()
+
+                return await self._backend.ask(query, pass_through)
         except TryAgain as error:
             if error.kind == "rate_limited":
                 await self._ledger.slow_down(self._backend.name, error.retry_after_s)
@@ -133,6 +143,28 @@ class SearchTool:
     @staticmethod
     def _result(call: ToolCall, status: Any, content: str, meta: Mapping[str, Any] | None = None) -> ToolResult:
         return ToolResult(call_id=call.id, name=call.name, status=status, content=content, meta=dict(meta or {}))
+
+
+class _Entrance:
+    """A place before the door, given up when the door has been passed or there is no way to it."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self._places = places
+        self._held = False
+
+    async def __aenter__(self) -> Self:
+        await self._places.acquire()
+        self._held = True
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Let the next one in; done once."""
+        if self._held:
+            self._held = False
+            self._places.release()
 
 
 def _worth_waiting(error: BaseException) -> bool:

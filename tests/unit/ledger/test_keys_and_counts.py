@@ -97,9 +97,9 @@ def test_dead_and_living_holders() -> None:
 
 
 def test_rate_figures() -> None:
-    assert tolerance_s(8.0) == pytest.approx(0.1)
-    assert tolerance_s(1.0) == pytest.approx(0.8)
-    assert tolerance_s(100.0) == pytest.approx(0.09)
+    assert tolerance_s(8.0) == pytest.approx(0.0625)
+    assert tolerance_s(1.0) == pytest.approx(0.5)
+    assert tolerance_s(100.0) == pytest.approx(0.05)
     assert slow_factor(4.0, since=0.0, now=0.0) == 4.0
     assert slow_factor(4.0, since=0.0, now=30.0) == pytest.approx(2.5)
     assert slow_factor(4.0, since=0.0, now=600.0) == pytest.approx(1.0, abs=1e-4)

@@ -22,7 +22,7 @@ from ledger_helpers import (
     postgres_cluster,
     sqlite_url,
 )
-from tir_distill.ledger import Caps, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url
+from tir_distill.ledger import Caps, Door, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url
 from tir_distill.records import Stopped, TirError
 
 
@@ -48,7 +48,7 @@ class Provider:
         self.ledger, self.delay_s, self.answer = ledger, delay_s, answer
         self.asked = 0
 
-    async def fetch(self) -> Fetched:
+    async def fetch(self, _door: Door | None = None) -> Fetched:
         self.asked += 1
         await asyncio.sleep(self.delay_s)
         return self.answer()
@@ -177,7 +177,7 @@ def test_a_failed_search_gives_its_share_to_one_who_waits(url: str) -> None:
     async def work(provider: Provider) -> None:
         caps = Caps(per_trajectory=8, per_question=1, total=1)
 
-        async def breaks() -> Fetched:
+        async def breaks(_door: Door) -> Fetched:
             await asyncio.sleep(0.2)
             raise RuntimeError("planted")
 
@@ -448,7 +448,10 @@ def test_settings_come_from_the_configuration() -> None:
 
     config = load()
     assert LedgerSettings.from_config(config) == replace(
-        LedgerSettings(), usd_per_search=0.001, cache_max_age_s=90 * 86_400.0
+        LedgerSettings(),
+        usd_per_search=0.001,
+        cache_max_age_s=90 * 86_400.0,
+        unrecorded=Path("results/state/unrecorded_searches.jsonl"),
     )
     assert ledger_url(config, Path("/x")) == "sqlite:////x/results/state/ledger.sqlite"
     assert Caps.from_config(config, "image_search") == Caps(8, 24, None)

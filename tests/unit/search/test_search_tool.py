@@ -14,7 +14,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from ledger_helpers import WIDE, mock_serper, open_ledger, owner, serper_tool, sqlite_url
-from tir_distill.ledger import Caps, Fetched
+from tir_distill.ledger import Caps, Door, Fetched
 from tir_distill.records import ToolCall, ToolResult, UsageError
 from tir_distill.tools.backends import QueryRefused, TryAgain, backend_from_env
 from tir_distill.tools.backends.corpus import CorpusBackend, around, build_corpus, terms
@@ -45,7 +45,8 @@ class Fixed:
     def params(self) -> Mapping[str, Any]:
         return {}
 
-    async def ask(self, query: str) -> Fetched:
+    async def ask(self, query: str, door: Door) -> Fetched:
+        await door()
         self.asked.append(query)
         if self.error:
             raise self.error
@@ -166,10 +167,14 @@ def test_serper_is_asked_as_it_wants(tmp_path: Path) -> None:
         assert serper.keys == {"k-000001"}
 
 
+async def open_door() -> None:
+    """Lets everyone through."""
+
+
 def ask(backend: Any, query: str = "q") -> Fetched:
     async def main() -> Fetched:
         try:
-            found: Fetched = await backend.ask(query)
+            found: Fetched = await backend.ask(query, open_door)
             return found
         finally:
             await backend.close()

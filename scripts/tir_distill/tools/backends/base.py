@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from ...ledger import Fetched
+from ...ledger import Door, Fetched
 from ..search_results import SearchResult
 
 
@@ -21,8 +21,10 @@ class SearchBackend(Protocol):
         """What else decides an answer: part of the cache key."""
         ...
 
-    async def ask(self, query: str) -> Fetched:
-        """Send one request. Raises TryAgain, QueryRefused or ProviderStop."""
+    async def ask(self, query: str, door: Door) -> Fetched:
+        """Send one request; a paid backend passes ``door`` when it is about to write it. Raises TryAgain, QueryRefused
+        or ProviderStop.
+        """
         ...
 
     async def close(self) -> None:

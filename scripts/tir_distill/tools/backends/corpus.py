@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...ledger import Fetched
+from ...ledger import Door, Fetched
 from ...records import UsageError
 from ..search_results import SearchResult, distinct
 from ..search_settings import SearchSettings
@@ -80,7 +80,7 @@ class CorpusBackend:
         state = self._path.stat()
         return {"num": self._settings.results, "corpus": f"{state.st_size}-{state.st_mtime_ns}"}
 
-    async def ask(self, query: str) -> Fetched:
+    async def ask(self, query: str, _door: Door) -> Fetched:
         found = await asyncio.to_thread(self._find, query)
         return answer(distinct(found, self._settings.results))
 

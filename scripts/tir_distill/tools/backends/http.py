@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -37,6 +38,20 @@ def retry_after_s(header: str | None, now: datetime | None = None) -> float | No
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
     return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+
+
+def at_the_door(door: Callable[[], Awaitable[None]]) -> dict[str, Any]:
+    """Request extensions that await ``door`` when the connection stands and the request is about to be written.
+
+    Before that, a connection may take longer to be made than a time slot lasts. What ``door`` raises ends the request.
+    """
+
+    async def trace(event: str, info: Mapping[str, Any]) -> None:
+        # A proxy's CONNECT is sent by the same code and is no request to the provider.
+        if event.endswith(".send_request_headers.started") and info["request"].method != b"CONNECT":
+            await door()
+
+    return {"trace": trace}
 
 
 async def send(client: httpx.AsyncClient, method: str, url: str, **kwargs: Any) -> httpx.Response:

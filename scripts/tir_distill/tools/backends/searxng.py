@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from ...ledger import Fetched
+from ...ledger import Door, Fetched
 from ...records import UsageError
 from ..search_results import SearchResult, distinct
 from ..search_settings import SearchSettings
@@ -38,7 +38,7 @@ class SearxngBackend:
     def params(self) -> Mapping[str, Any]:
         return {"num": self._settings.results, **self._settings.region}
 
-    async def ask(self, query: str) -> Fetched:
+    async def ask(self, query: str, _door: Door) -> Fetched:
         if self._client is None:
             self._client = http.new_client(self._settings.timeout_s)
         region = dict(self._settings.region)

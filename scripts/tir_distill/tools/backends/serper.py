@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from ...ledger import Fetched
+from ...ledger import Door, Fetched
 from ...records import UsageError
 from ..search_results import SearchResult, distinct
 from ..search_settings import SearchSettings
@@ -43,11 +43,16 @@ class SerperBackend:
     def params(self) -> Mapping[str, Any]:
         return {"num": self._settings.results, **self._settings.region}
 
-    async def ask(self, query: str) -> Fetched:
+    async def ask(self, query: str, door: Door) -> Fetched:
         if self._client is None:
             self._client = http.new_client(self._settings.timeout_s)
         response = await http.send(
-            self._client, "POST", self._url, json={"q": query, **self.params()}, headers={"X-API-KEY": self._key}
+            self._client,
+            "POST",
+            self._url,
+            json={"q": query, **self.params()},
+            headers={"X-API-KEY": self._key},
+            extensions=http.at_the_door(door),
         )
         body = http.json_object(response)
         self._raise_for_status(response, body)
