@@ -48,6 +48,8 @@ class VerdictCache:
             for line in handle:
                 try:
                     row = orjson.loads(line)
+                    if not isinstance(row["correct"], bool):
+                        raise TypeError("correct is neither true nor false")
                     self._known[row["key"]] = Judged(correct=row["correct"], model=row["model"], reason=row["reason"])
                 except (orjson.JSONDecodeError, KeyError, TypeError):
                     self.skipped += 1

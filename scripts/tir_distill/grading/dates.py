@@ -48,6 +48,10 @@ _WEEKDAY = re.compile(
     r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun),? (?=\S)"
     r"|(?:,? ?星期[一二三四五六日天])$"
 )
+_HALVES = {
+    **dict.fromkeys(("上午", "早上", "凌晨"), "am"),
+    **{"下午": "pm", "中午": "noon", "晚上": "night"},
+}
 _CLOCK = re.compile(
     r"(?P<zh>上午|早上|凌晨|中午|下午|晚上)?(?P<h>\d{1,2})(?:[:.点时](?P<min>\d{2}|半)?分?)?"
     r"(?::(?P<s>\d{2}))? ?(?P<half>[ap]\.?m\.?)?",
@@ -113,17 +117,21 @@ def parse_clock(text: str) -> tuple[frozenset[int], bool] | None:
     second = int(found["s"] or 0)
     if hour > 24 or minute > 59 or second > 59:
         return None
-    late = bool(found["half"] and found["half"][0] == "p") or found["zh"] in ("下午", "晚上")
-    early = bool(found["half"] and found["half"][0] == "a") or found["zh"] in ("上午", "早上", "凌晨")
-    if found["zh"] == "中午":
-        late = True
-    if (late or early) and hour <= 12:
-        hours = {hour % 12 + (12 if late else 0)}
-    elif late or early:
-        hours = {hour % 24}
-    else:
-        hours = {hour % 24} if hour > 12 or hour == 0 else {hour % 12, hour % 12 + 12}
-    return frozenset(h * 3600 + minute * 60 + second for h in hours), late or early
+    half = {"a": "am", "p": "pm"}.get((found["half"] or " ")[0]) or _HALVES.get(found["zh"] or "")
+    hours = _hours(hour, half)
+    return frozenset(h * 3600 + minute * 60 + second for h in hours), half is not None and len(hours) == 1
+
+
+def _hours(hour: int, half: str | None) -> set[int]:
+    """Hours of the day (0 to 23) that an hour and a part of the day can mean."""
+    if hour > 12 or hour == 0:
+        return {hour % 24}
+    early, late = hour % 12, hour % 12 + 12
+    if half == "noon":
+        return {hour if hour in (10, 11, 12) else late}
+    if half == "night":  # 晚上12点 is midnight, 晚上1点 is after it
+        return {late} if 5 <= hour < 12 else {early}
+    return {"am": {early}, "pm": {late}}.get(half or "", {early, late})
 
 
 def compare_clocks(answer: tuple[frozenset[int], bool], reference: tuple[frozenset[int], bool]) -> Match:

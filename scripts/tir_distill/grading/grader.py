@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import Question, Verdict
+from ..records import Question, TirError, Verdict
 from .cache import Judged, VerdictCache, verdict_key
-from .guard import unusable
+from .guard import unsafe, unusable
 from .judge import Judge
 from .prompt import prompt_hash
 from .relaxed import relaxed_correct
@@ -59,7 +59,7 @@ class Grader:
             return verdict
         if answer is not None and question.bucket in self.settings.chart_relaxed:
             for reference in question.references:
-                if relaxed_correct(answer, reference):
+                if not unsafe(reference) and relaxed_correct(answer, reference):
                     return Verdict(correct=True, path="relaxed", reference=reference, detail="within 5 %")
         if verdict is not None:
             return verdict
@@ -132,7 +132,14 @@ class Grader:
     async def _picture(self, question: Question) -> tuple[str | None, str]:
         if not self.settings.attach_image or self._image_root is None or not question.images:
             return None, ""
-        raw = await asyncio.to_thread((self._image_root / question.images[0]).read_bytes)
+        path = self._image_root / question.images[0]
+        try:
+            raw = await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            raise TirError(
+                f"{question.id}: the judge is to see {path}, which cannot be read ({error.strerror}); give the"
+                " hand-over folder as image root, or set judge.attach_image to false"
+            ) from None
         return data_url(raw), hashlib.sha256(raw).hexdigest()
 
     async def close(self) -> None:

@@ -14,10 +14,19 @@ from collections import Counter
 from .gaia_scorer import is_float
 from .text import fold, is_meaningful, is_single_letter, unwrap
 
-_NUMBERS = re.compile(r"\d+")
-_SIGNED = re.compile(r"(?<![\w)])-(?=[\d.])|(?<=\d)[.,:](?=\d)|(?<=\d)-(?=\d)|(?<![\w.])\.(?=\d)")
+_NUMBERS = re.compile(r"\d+|(?<![\w)])-(?=[\w.])|(?<=\d)[.,:](?=\d)|(?<=\d)-(?=\d)|(?<![\w.])\.(?=\d)")
+"""Digits, and the signs between and before them, in order."""
 _LOAD_BEARING = set("+#*/%&@^=<>$~|\\_!?:")
 """ASCII signs whose loss may change what an answer says."""
+_GLUED = re.compile(
+    r"\.(?=[a-z]{2})|(?<![\w.])\.(?=[^\W\d_])|\w\("
+    r"|\b(?:[rR]e|[cC]o|[uU]n)-(?=[a-z])|'(?:re|ll|ve|[dmt])\b"
+    r"|[\[(](?=[^,;\])]*[,;])|[\])]$"
+)
+"""Signs that build a word or an interval: ``example.com``, ``.NET``, ``f(x)``, ``re-sign``, ``we're``, ``[10, 20)``.
+
+Those of initials, of ``O'Brien`` and of ``Coca-Cola`` may be left out.
+"""
 _UNIT_CASE = re.compile(r"\d\s?([^\W\d_]{1,3})(?![^\W_])")
 
 
@@ -48,9 +57,11 @@ def scorer_is_safe(answer: str, reference: str) -> bool:
     a, r = fold(answer), fold(reference)
     if sum(c.isalnum() for c in r) < 2 or case_matters(answer, reference):
         return False
-    if _NUMBERS.findall(a) != _NUMBERS.findall(r) or len(_SIGNED.findall(a)) != len(_SIGNED.findall(r)):
+    if _NUMBERS.findall(a) != _NUMBERS.findall(r):
         return False
-    return _marks(a) == _marks(r)
+    kept = (fold(unwrap(text), case=False) for text in (answer, reference))
+    one, other = (_GLUED.findall(text) for text in kept)
+    return one == other and _marks(a) == _marks(r)
 
 
 def _marks(text: str) -> Counter[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..records import Stopped
 from .cache import Judged
-from .prompt import judge_messages
+from .prompt import defused, judge_messages
 from .reply import parse_reply
 from .settings import JudgeSettings
 
@@ -70,7 +70,7 @@ class Judge:
             try:
                 async with self._gate:
                     reply = await self._request(
-                        judge_messages(question, references, answer, picture=picture, remind=remind)
+                        judge_messages(question, references, answer, picture=picture, remind=remind), answer
                     )
             except TransportFault as fault:
                 if fault.kind == "refused":
@@ -99,12 +99,12 @@ class Judge:
         if self._broken >= self._settings.breaker:
             raise Stopped("endpoint_saturated", f"judge {self.model} cannot be reached ({fault})")
 
-    async def _request(self, messages: list[dict[str, Any]]) -> Reply:
+    async def _request(self, messages: list[dict[str, Any]], answer: str) -> Reply:
         import openai
 
         self.requests += 1
         try:
-            answer: Any = await self._client.chat.completions.create(
+            completion: Any = await self._client.chat.completions.create(
                 model=self.model,
                 messages=messages,  # type: ignore[arg-type]
                 temperature=0.0,
@@ -121,11 +121,12 @@ class Judge:
             raise TransportFault("transport", type(error).__name__) from None
         except (openai.OpenAIError, ValueError) as error:  # a body that is no JSON
             raise TransportFault("transport", f"unreadable reply ({type(error).__name__})") from None
-        choices = getattr(answer, "choices", None)
+        choices = getattr(completion, "choices", None)
         if not choices or getattr(choices[0], "message", None) is None:
             raise TransportFault("transport", "reply without choices")
         text = choices[0].message.content or ""
-        return Reply(parse_reply(text, finished=choices[0].finish_reason != "length"), text.strip()[:200])
+        finished = choices[0].finish_reason != "length"
+        return Reply(parse_reply(text, finished=finished, graded=defused(answer)), text.strip()[:200])
 
 
 def _status_fault(error: Any) -> Exception:

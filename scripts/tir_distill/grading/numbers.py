@@ -20,7 +20,7 @@ _DIGITS = r"""
   | \d+\.?\d* | \.\d+
 """
 _NUMBER = re.compile(
-    rf"(?P<sign>[+-]?)\s?(?P<body>{_DIGITS})(?:e(?P<exp>[+-]?\d{{1,2}})|\s?[x×*]\s?10\^?(?P<ten>-?\d{{1,2}}))?",
+    rf"(?P<sign>[+-]?)\s?(?P<body>{_DIGITS})(?:e(?P<exp>[+-]?\d{{1,2}})|\s?[x×*]\s?10\^(?P<ten>-?\d{{1,2}}))?",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _FRACTION = re.compile(
@@ -41,6 +41,8 @@ _TENS = {
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _CJK_DIGITS = dict(zip("零一二三四五六七八九", range(10), strict=True)) | {"〇": 0, "两": 2, "兩": 2}
 _CJK_SMALL = {"十": 10, "百": 100, "千": 1000}
+_ELIDED = re.compile(r"[百千万萬亿億][一二三四五六七八九两兩](?:$|[万萬亿億])")
+"""A digit right after a large unit: 一百二 is 120 as people say it and 102 to the letter."""
 _CJK_LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 
 
@@ -66,8 +68,11 @@ def _decimal(body: str, exponent: int) -> Number:
 
 def parse_words(text: str) -> Number | None:
     """``one hundred and twenty-three``, ``two million``. None when any word is no number word."""
-    words = [w for w in text.replace("-", " ").split() if w != "and"]
-    if not words or len(words) > 12:
+    pieces = text.replace("-", " ").split()
+    if not text[:1].isalpha() or pieces[0] == "and" or pieces[-1] == "and":  # "-five" is not five
+        return None
+    words = [w for w in pieces if w != "and"]
+    if len(words) > 12:
         return None
     total = group = 0
     last_large = 10**15
@@ -96,11 +101,16 @@ def parse_words(text: str) -> Number | None:
 
 
 def parse_cjk(text: str) -> Number | None:
-    """``三十五``, ``一千二百万``, ``二〇二二`` (digit by digit). None when any character is no numeral."""
+    """``三十五``, ``一千二百万``, ``二〇二二`` (digit by digit). None when any character is no numeral.
+
+    None too where people read more than one number: ``二千五`` (2500; 2005 to the letter), ``三五`` (three to five).
+    """
     if not text or len(text) > 24:
         return None
     if all(c in _CJK_DIGITS for c in text):
         if len(text) > 1 and ("两" in text or "兩" in text):
+            return None
+        if len(text) == 2 and 0 not in (_CJK_DIGITS[c] for c in text):
             return None
         value = int("".join(str(_CJK_DIGITS[c]) for c in text))
         return Number(Fraction(value), 0, len(str(value)))
@@ -133,6 +143,8 @@ def parse_cjk(text: str) -> Number | None:
             smallest_large, smallest_small, section, digit = large, 10**4, 0, None
         else:
             return None
+    if _ELIDED.search(text):
+        return None
     value = total + section + (digit or 0)
     return Number(Fraction(value), 0, len(str(value)))
 

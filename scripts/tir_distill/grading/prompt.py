@@ -1,10 +1,12 @@
 """What the judge is asked. The rules stand in ``resources/judge_prompt.txt``; the case is one JSON object.
 
-JSON keeps the fields apart whatever an answer contains: no answer can pose as a reference.
+JSON keeps the fields apart whatever an answer contains: no answer can pose as a reference. Verdict tags in an
+answer get other brackets, so that a judge that quotes it does not give the verdict that the answer asks for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +16,7 @@ from ..records import dumps, text_digest
 
 PROMPT = Path(__file__).resolve().parents[3] / "resources" / "judge_prompt.txt"
 REMINDER = "\n\nReply with nothing but <judge>Yes</judge> or <judge>No</judge>."
+_OWN_MARKUP = re.compile(r"<(\s*/?\s*(?:judge|judg\w*ment|verdict|reason|think|answer)\b[^<>]*)>", re.IGNORECASE)
 
 
 @cache
@@ -27,6 +30,11 @@ def prompt_hash() -> str:
     return text_digest(rules_text() + REMINDER)
 
 
+def defused(answer: str) -> str:
+    """The answer without markup that belongs to replies: ``<judge>`` becomes ``[judge]``."""
+    return _OWN_MARKUP.sub(r"[\1]", answer)
+
+
 def judge_messages(
     question: str, references: Sequence[str], answer: str, *, picture: str | None = None, remind: bool = False
 ) -> list[dict[str, Any]]:
@@ -36,7 +44,7 @@ def judge_messages(
             "question": question,
             "reference_answer": references[0],
             "other_accepted_answers": list(references[1:]),
-            "response": answer,
+            "response": defused(answer),
         }
     ).decode()
     text = f"Case to judge:\n{case}" + (REMINDER if remind else "")

@@ -13,11 +13,25 @@ from .units import CURRENCIES, MONEY_SCALES, SCALES, SHARED_SIGNS, find_unit
 
 PLAIN = "plain"
 PERCENT = "percent"
+DECADE = "?decade"
 NEAR = Fraction(5, 100)
 """Relative difference up to which two values in different units are left to the judge (rounded conversions)."""
 
 _PERCENT_WORDS = frozenset({"%", "percent", "per cent", "pct", "百分比"})
-_PERCENT_QUESTION = re.compile(r"%|percent|per cent|proportion|\bshare\b|\brate\b|百分|比例|占比|率", re.IGNORECASE)
+_PERCENT_QUESTION = re.compile(
+    r"%|percent|per cent|proportion|\bshare of\b"
+    r"|\b(?:unemployment|inflation|growth|interest|literacy|mortality|birth|death|tax|poverty|success|approval) rate\b"
+    r"|百分|比例|占比|(?<![汇频心速功倍])率",
+    re.IGNORECASE,
+)
+"""A rate of another kind (exchange, heart, frames) is no share."""
+_NUMBERED = re.compile(r"\b(?:version|release|section|chapter|figure|table)\b|版本|章|节", re.IGNORECASE)
+"""Questions whose decimals may be labels: version 3.10 is not version 3.1."""
+_MONEY_IN_QUESTION = re.compile(
+    r"[$€£¥￥₹₩]|\b(?:dollars?|euros?|pounds? sterling|yuan|rmb|yen|rupees?)\b"
+    r"|美元|欧元|英镑|日元|人民币|韩元|卢比|港元|港币",
+    re.IGNORECASE,
+)
 _CURRENCY_FIRST = re.compile(
     "(?P<sign>[+-]?) ?(?P<mark>"
     + "|".join(sorted(map(re.escape, CURRENCIES), key=len, reverse=True))
@@ -77,6 +91,7 @@ def _with_rest(number: Number, rest: str) -> Quantity | None:
     if scale:
         factor = SCALES[scale.group(1).casefold()]
         rest = rest[scale.end() :]
+    decade = rest == "s" and number.value.denominator == 1 and number.value % 10 == 0  # 1990s are no seconds
     rest = rest.strip()
     value = number.value * factor
     word = rest.casefold()
@@ -86,6 +101,8 @@ def _with_rest(number: Number, rest: str) -> Quantity | None:
         return Quantity(number, value / 100, PERCENT, "%", bool(scale))
     if word in CURRENCIES:
         return Quantity(number, value, f"money:{CURRENCIES[word]}", CURRENCIES[word], bool(scale))
+    if decade:
+        return Quantity(number, value, DECADE, "s")
     unit = find_unit(rest)
     if unit is not None:
         return Quantity(number, value * unit.factor, unit.dimension, rest, bool(scale))
@@ -136,9 +153,12 @@ def compare_quantities(answer: Quantity, reference: Quantity, question: str = ""
     a, r = answer, reference
     if a.dimension == r.dimension:
         if a.value == r.value:
-            return Match.UNKNOWN if _score_or_date(a, r) else Match.YES
+            labels = a.number.decimals != r.number.decimals and _NUMBERED.search(question)
+            return Match.UNKNOWN if labels or _score_or_date(a, r) else Match.YES
         if a.dimension == PLAIN:
             return _unequal_plain(a, r, question)
+        if a.dimension == DECADE:
+            return Match.NO if (a.value - r.value) % 100 else Match.UNKNOWN  # 1990s and 90s
         if a.dimension.startswith("?"):
             return Match.UNKNOWN if is_rounding(a.number, r.number) or a.scaled != r.scaled else Match.NO
         return Match.UNKNOWN if _near(a.value, r.value) and _could_round(a, r) else Match.NO
@@ -153,7 +173,7 @@ def compare_quantities(answer: Quantity, reference: Quantity, question: str = ""
     if len(money) == 1 and PLAIN in kinds:
         # TabMWP and others keep the sign out of the reference: more in the answer is right, less is the judge's
         if a.value == r.value:
-            return Match.YES if r.dimension == PLAIN else Match.UNKNOWN
+            return Match.YES if r.dimension == PLAIN and _fits_question(a, question) else Match.UNKNOWN
         return Match.UNKNOWN if _other_scale(a.value, r.value) or _could_round(a, r) else Match.NO
     return Match.UNKNOWN
 
@@ -162,6 +182,16 @@ def _score_or_date(a: Quantity, r: Quantity) -> bool:
     """``10/5`` beside ``2``: a fraction that nobody would leave unreduced is more likely a date or a score."""
     fractions = [q for q in (a, r) if q.number.digits == ENDLESS]
     return len(fractions) == 1 and fractions[0].value.denominator == 1
+
+
+def _fits_question(money: Quantity, question: str) -> bool:
+    """Whether an answer's currency is among those that the question speaks of, when it speaks of any."""
+    asked = {CURRENCIES[mark.casefold()] for mark in _MONEY_IN_QUESTION.findall(question)}
+    return not asked or any({money.unit, currency} <= signs for currency in asked for signs in _same_money(money.unit))
+
+
+def _same_money(currency: str) -> list[frozenset[str]]:
+    return [frozenset({currency}), *(signs for signs in SHARED_SIGNS if currency in signs)]
 
 
 def _near(a: Fraction, r: Fraction) -> bool:

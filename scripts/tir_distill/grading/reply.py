@@ -11,11 +11,17 @@ from typing import Any
 
 import orjson
 
+from ..records import dumps
+
 LONGEST = 20_000
 """Characters above which a reply is no verdict."""
 
-_THINK = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<(judge|verdict|judgement|judgment)>\s*(.*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
+SHORTEST_ECHO = 8
+"""Characters from which a repeated answer is taken out of a reply; ``Yes`` may be answer and verdict both."""
+
+_THINK = re.compile(r"<think>.*?</think>|\A.*</think>", re.DOTALL | re.IGNORECASE)
+"""Reasoning; some servers leave its opening tag out."""
+_TAG = re.compile(r"(?<![\"'`“‘「])<(judge|verdict|judgement|judgment)>\s*(.*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_TAG = re.compile(r"<(judge|verdict|judgement|judgment)>", re.IGNORECASE)
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _FIELD = ("correct", "is_correct", "iscorrect", "judge", "judgement", "judgment", "verdict", "result", "answer_correct")
@@ -31,8 +37,8 @@ _NEGATIVE = re.compile(
             r"(?:\bnot|\bnever|\bcannot\s+be|n't(?:\s+be)?)\s+(?:\w+\s+){0,2}?(?:correct|right|true|accurate|a\s+match|match\w*)\b",
             r"\bpartial(?:ly)?[\s-]+(?:correct|right|true)\b",
             r"\bno\b",
-            r"不(?:是|太|够|完全|算)?(?:正确|对|准确|真实|符合|匹配|一致)",
-            r"部分(?:正确|真实|对)",
+            r"不(?:是|太|够|完全|算)?(?:正确|对|准确|真实|符合|匹配|一致)|不相?符|^不是$",
+            r"(?:未|没有?|非)(?:能|完全)?(?:正确|准确|符合|匹配)|部分(?:正确|真实|对)",
             r"(?<![没不])错|有误|否|假",
         )
     ),
@@ -40,13 +46,23 @@ _NEGATIVE = re.compile(
 )
 _POSITIVE = re.compile(
     r"\bcorrect(?:ly)?\b|\bright\b|\btrue\b|\byes\b|\baccurate\b|\bmatch(?:es|ed)\b"
-    r"|没错|正确|准确|真实|一致|符合|匹配|(?<![面相反绝针])对(?![比应于照话象方])|^是的?(?=$|[。.!！，,])|^真$",
+    r"|没错|无误|相符|正确|准确|真实|一致|符合|匹配|(?<![面相反绝针])对(?![比应于照话象方])|^是的?(?=$|[。.!！，,])|^真$",
     re.IGNORECASE,
 )
+_NO_FAULT = re.compile(r"(?:没有|毫无|并无|没|无)(?:任何|明显)?错误?|(?<!有)无误")
+_KEY_NAMED = re.compile(
+    r"\b(?:the\s+)?(?:correct|right|true|reference)\s+(?:answer|response|value|name|one)s?\s*(?:is|was|are|would\s+be|should\s+be|:)"
+    r"|(?:正确|标准|参考)(?:的)?(?:答案|回答)(?:应该?)?[是为：:]",
+    re.IGNORECASE,
+)
+"""Says what would be right, which is no word on the response."""
 _DOUBT = re.compile(
     r"\b(?:cannot|can't|can\s+not|could\s+not|couldn't|unable|unclear|unsure|uncertain|whether|would|might|may|if|sorry)\b"
     r"|\b(?:apologi[sz]e|insufficient|depends|almost|mostly|nearly|somewhat|half|to\s+be)\b|\?\s*$"
-    r"|无法|不能|不确定|是否|难以|可能|抱歉|如果|大致|基本",
+    r"|\b(?:should|likely|probably|perhaps|technically|arguably|otherwise|but|however|although|though|except|unless)\b"
+    r"|\b(?:far\s+from|hardly|barely|scarcely|lacks?|lacking|fails?|failed|nothing|neither|nor|anything\s+but)\b"
+    r"|(?:\bnot|\bnever|n't)\s+(?:\w+\s+){0,2}?(?:incorrect|wrong|false)\b"
+    r"|无法|不能|不确定|是否|难以|可能|抱歉|如果|大致|基本|不是错|不算错|不错|(?:没有|并非|不是)不|但|不过|虽然|除非|似乎|应该|[并绝]非错",
     re.IGNORECASE,
 )
 _FINAL = re.compile(
@@ -60,11 +76,19 @@ _LABELLED = re.compile(
 )
 
 
-def parse_reply(text: str | None, *, finished: bool = True) -> bool | None:
-    """True: right; False: wrong; None: undecided. ``finished`` is False when the reply was cut at its token limit."""
+def parse_reply(text: str | None, *, finished: bool = True, graded: str = "") -> bool | None:
+    """True: right; False: wrong; None: undecided. ``finished`` is False when the reply was cut at its token limit.
+
+    ``graded``: the answer that the judge was shown. Where the reply repeats one that is long enough to hold a verdict
+    of its own, the repetition is taken out: what an answer says of itself is no verdict.
+    """
     if not text or len(text) > LONGEST:
         return None
-    text = _THINK.sub("", text).strip()
+    text = _THINK.sub("", text)
+    if len(graded) >= SHORTEST_ECHO:
+        for form in (graded, dumps(graded).decode()[1:-1]):
+            text = text.replace(form, " ")
+    text = text.strip()
     if not text or "<think>" in text.lower():
         return None
     tags = _TAG.findall(text)
@@ -87,9 +111,10 @@ def _agree(verdicts: list[bool | None]) -> bool | None:
 
 def _phrase(text: str) -> bool | None:
     """The one verdict a phrase states; None when it states both, none, or doubts."""
-    text = text.strip().strip("*_`\"'“”<>[]() ")
+    text = _KEY_NAMED.sub(" ", text).strip().strip("*_`\"'“”<>[]() ").rstrip("。.!！")
     if not text or _DOUBT.search(text):
         return None
+    text = _NO_FAULT.sub("正确", text)
     rest, negatives = _NEGATIVE.subn(" ", text)
     positives = len(_POSITIVE.findall(rest.strip().strip("。.!！,，;；:： ")))
     if bool(negatives) == bool(positives):

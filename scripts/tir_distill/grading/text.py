@@ -1,7 +1,7 @@
 r"""Folding of answers before comparison: what may differ between two spellings of one answer.
 
-Unicode's own compatibility folding (NFKC) is unsafe for numbers, so three things are put in safety first: ``10²`` would
-become ``102``, ``1½`` would become ``11⁄2``, and dashes and minus signs would stay apart.
+Unicode's own compatibility folding (NFKC) is unsafe for numbers, so some things are put in safety first: ``10²`` would
+become ``102``, ``2ⁿ`` ``2n``, ``10₂`` ``102``, ``①②`` ``12`` and ``1½`` ``11⁄2``; dashes and minus would stay apart.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SUPERSCRIPTS = str.maketrans({"²": "^2", "³": "^3", "¹": "^1", "⁰": "^0", "⁻": "^-"} | {c: f"^{c}" for c in "⁴⁵⁶⁷⁸⁹"})
-_VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
+_RAISED = re.compile("([\u00b2\u00b3\u00b9\u2070-\u207f]+)")
+_LOWERED = re.compile("(?<=\\d)(?=[\u2080-\u208e])|(?<=[\u2080-\u208e])(?=\\d)")
+"""Between a lowered sign and a digit, as in the base of a number or of a logarithm. H₂O stays H2O."""
+_ENCLOSED = re.compile("([\u2460-\u24ff\u2776-\u2793\u3220-\u324f\u3280-\u32bf])")
+_VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅟↉])")
 _INVISIBLE = "\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff\ufe0e\ufe0f\u202a\u202b\u202c\u202d\u202e"
 """Soft hyphen, zero-width and direction marks, presentation selectors. The zero-width joiner stays: it builds emoji."""
 _SINGLES = str.maketrans(
@@ -28,6 +31,8 @@ _TEXT_BOX = re.compile(r"\\(?:text|mathrm|mathbf)\{([^{}]*)\}")
 _LABEL = re.compile(
     r"^(?:(?:the )?(?:final )?answer(?: is)?\s*[:：]|(?:最终)?答案(?:是|为)?\s*[:：])\s*", re.IGNORECASE
 )
+_DUNDER = re.compile(r"[a-z][a-z_]*")
+"""``__init__`` is a name, ``__Paris__`` is bold."""
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}"}
 
 
@@ -44,7 +49,7 @@ def unwrap(text: str) -> str:
         for mark in ("**", "__", "`"):
             if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
                 inner = text[len(mark) : -len(mark)]
-                if mark not in inner:
+                if mark not in inner and not (mark == "__" and _DUNDER.fullmatch(inner)):
                     text = inner.strip()
         if len(text) > 2 and text[0] == text[-1] == "$" and "$" not in text[1:-1]:
             text = text[1:-1].strip()
@@ -54,7 +59,9 @@ def unwrap(text: str) -> str:
 
 def fold(text: str, *, case: bool = True) -> str:
     """One spelling for forms that mean the same; ``case=False`` keeps upper and lower case apart (units)."""
-    text = _VULGAR.sub(" ", text).translate(_SUPERSCRIPTS).translate(_SINGLES)  # NFKC breaks ´ and ″ apart
+    if not text.isascii():
+        text = _RAISED.sub(r"^\1", _LOWERED.sub("_", _ENCLOSED.sub(r" \1 ", _VULGAR.sub(" ", text))))
+    text = text.translate(_SINGLES)  # NFKC breaks ´ and ″ apart
     text = unicodedata.normalize("NFKC", text).translate(_SINGLES)
     text = _CJK_GAP.sub("", _SPACE.sub(" ", text)).strip()
     return text.casefold() if case else text

@@ -63,7 +63,7 @@ WORDS: dict[str, Unit] = {
             "second|秒|秒钟": "1",
         },
     ),
-    **_table("calendar", {"century|centuries|世纪": "1200", "decade": "120", "year|yr|年": "12", "month|个月": "1"}),
+    **_table("calendar", {"century|centuries|个世纪": "1200", "decade": "120", "year|yr|年": "12", "month|个月": "1"}),
     **_table(
         "power", {"watt|瓦": "1", "kilowatt|千瓦": "1000", "megawatt|兆瓦": "1000000", "gigawatt|吉瓦": "1000000000"}
     ),

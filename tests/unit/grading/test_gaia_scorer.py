@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,105 @@ def test_published_vectors() -> None:
         != (row["expected"] == "true")
     ]
     assert wrong == []
+
+
+# The same rule written a second time, from its description and not from the code under test.
+
+ASCII_SIGNS = {chr(code) for code in (*range(33, 48), *range(58, 65), *range(91, 97), *range(123, 127))}
+
+
+def as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def bare(text: str, drop: set[str]) -> str:
+    return "".join(c for c in text.lower() if not c.isspace() and c not in drop)
+
+
+def number_rule(answer: str, truth: float) -> bool:
+    value = as_float("".join(c for c in answer if c not in "$%,"))
+    return (float("inf") if value is None else value) == truth
+
+
+def official(answer: str, truth: str) -> bool:
+    value = as_float(truth)
+    if value is not None:
+        return number_rule(answer, value)
+    if "," in truth or ";" in truth:
+        left, right = answer.replace(";", ",").split(","), truth.replace(";", ",").split(",")
+        if len(left) != len(right):
+            return False
+        for a, t in zip(left, right, strict=True):
+            number = as_float(t)
+            if not (bare(a, set()) == bare(t, set()) if number is None else number_rule(a, number)):
+                return False
+        return True
+    return bare(answer, ASCII_SIGNS) == bare(truth, ASCII_SIGNS)
+
+
+PIECES = st.sampled_from(
+    [
+        "17",
+        "1",
+        "0",
+        ".5",
+        "5",
+        "-3",
+        "+3",
+        "1e3",
+        "1_000",
+        "inf",
+        "nan",
+        "１７",
+        "$",
+        "%",
+        ",",
+        ";",
+        " ",
+        "\t",
+        "\n",
+        ".",
+        "-",
+        "a",
+        "B",
+        "Paris",
+        "and",
+        "the",
+        "İ",
+        "ß",
+        "é",
+        "’",
+        "'",
+        "(",
+        ")",
+        "[",
+        "]",
+        "北京",
+        "，",
+        "−",
+        "\xa0",
+        "\u200b",
+        "/",
+    ]
+)
+GENERATED = st.one_of(
+    st.floats(-1e6, 1e6).map(repr),
+    st.integers(-(10**9), 10**9).map("{:,}".format),
+    st.lists(PIECES, max_size=6).map("".join),
+    st.lists(st.lists(PIECES, max_size=2).map("".join), min_size=2, max_size=4).map(", ".join),
+    st.text(max_size=12),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(GENERATED, GENERATED, st.randoms())
+def test_equals_the_rule_written_a_second_time(answer: str, truth: str, rng: random.Random) -> None:
+    dressed = truth.replace(",", rng.choice([",", ";", " , "])).replace("a", rng.choice(["a", "A", " a"]))
+    for candidate in (answer, truth, dressed, f"${truth}", f"{truth} %", f" {truth}."):
+        assert question_scorer(candidate, truth) is official(candidate, truth)
 
 
 @settings(max_examples=200, deadline=None)

@@ -6,10 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from tir_distill.grading.match import Match
-from tir_distill.grading.rules import compare
+from tir_distill.grading.rules import compare, decide
 
 TABLE = Path(__file__).with_name("guard_pairs.tsv")
 
@@ -19,7 +17,12 @@ FALSE_REJECTS = {
 }
 """Right answers that a rule calls wrong. Anything new here is a decision."""
 
-LEFT_TO_THE_JUDGE = {("'a', 'b'", "['a', 'b']")}
+LEFT_TO_THE_JUDGE = {
+    ("'a', 'b'", "['a', 'b']"),  # option letters
+    ("10²", "100"),
+    ("1h30m", "90 min"),
+    ("μm", "um"),  # two characters: the case of short marks carries meaning
+}
 """Right answers that no rule accepts. The judge does."""
 
 
@@ -38,32 +41,43 @@ def pairs() -> list[Pair]:
 
 def test_table_is_large_and_of_many_kinds() -> None:
     counts = Counter(pair.truth for pair in pairs())
-    assert len(pairs()) >= 80
+    assert len(pairs()) >= 850
     assert min(counts["right"], counts["wrong"], counts["open"]) >= 40
 
 
-@pytest.mark.parametrize("pair", pairs(), ids=lambda pair: f"{pair.answer}|{pair.reference}")
-def test_pair(pair: Pair) -> None:
-    match = compare(pair.answer, pair.reference, pair.question).match
-    if pair.truth == "right":
-        expected = {Match.YES}
-        if (pair.answer, pair.reference) in FALSE_REJECTS:
-            expected = {Match.NO}
-        elif (pair.answer, pair.reference) in LEFT_TO_THE_JUDGE:
-            expected = {Match.UNKNOWN}
-    elif pair.truth == "wrong":
-        expected = {Match.NO, Match.UNKNOWN}
-    else:
-        expected = {Match.UNKNOWN}
-    assert match in expected
+def expected(pair: Pair) -> set[Match]:
+    if pair.truth == "wrong":
+        return {Match.NO, Match.UNKNOWN}
+    if pair.truth == "open" or (pair.answer, pair.reference) in LEFT_TO_THE_JUDGE:
+        return {Match.UNKNOWN}
+    return {Match.NO} if (pair.answer, pair.reference) in FALSE_REJECTS else {Match.YES}
 
 
-def test_zero_false_accepts() -> None:
-    assert [
-        p for p in pairs() if p.truth != "right" and compare(p.answer, p.reference, p.question).match is Match.YES
-    ] == []
+def test_every_pair_is_decided_as_written_beforehand() -> None:
+    found = [(pair, compare(pair.answer, pair.reference, pair.question).match) for pair in pairs()]
+    assert [(*pair, match) for pair, match in found if match not in expected(pair)] == []
+
+
+def test_zero_false_accepts_whatever_the_side() -> None:
+    """Also through ``decide``, with a reference that says nothing beside the real one."""
+    wrong = [pair for pair in pairs() if pair.truth != "right"]
+    assert [p for p in wrong if compare(p.answer, p.reference, p.question).match is Match.YES] == []
+    verdicts = [(p, decide(p.question, p.answer, (p.reference, "", "...", " "))) for p in wrong]
+    assert [p for p, verdict in verdicts if verdict is not None and verdict.correct] == []
+
+
+def test_a_false_reject_is_never_new() -> None:
+    """Right answers that rules call wrong are those listed; all other doubts go to the judge."""
+    right = {(p.answer, p.reference) for p in pairs() if p.truth == "right"}
+    rejected = {
+        (p.answer, p.reference)
+        for p in pairs()
+        if p.truth != "wrong" and compare(p.answer, p.reference, p.question).match is Match.NO
+    }
+    assert rejected == FALSE_REJECTS
+    assert right >= LEFT_TO_THE_JUDGE | FALSE_REJECTS
 
 
 def test_most_wrong_numbers_cost_no_judge() -> None:
     wrong = [compare(p.answer, p.reference, p.question).match for p in pairs() if p.truth == "wrong"]
-    assert wrong.count(Match.NO) >= len(wrong) // 2 - 5
+    assert wrong.count(Match.NO) >= 95
