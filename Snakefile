@@ -12,6 +12,7 @@ The stages in order, one file each in rules/:
     legacy      earlier data as native rows        <results>/legacy/<name>_native.jsonl, <name>_clean.jsonl
     train       mixes of all that                  <results>/train/<mix>/train.jsonl, MIX.json
     evaluation  the pilot's student, the gate      <results>/<run>/pilot_gate.json, <results>/evaluation_runs/
+    report      a page to read, on request         <results>/report/index.html
 
 Paths and every number come from config/config.yaml; `--configfile config/demo.yaml` lays the demo over it.
 """
@@ -34,6 +35,7 @@ include: "rules/audit.smk"
 include: "rules/legacy.smk"
 include: "rules/train.smk"
 include: "rules/evaluation.smk"
+include: "rules/report.smk"
 
 
 localrules:
@@ -43,6 +45,7 @@ localrules:
     legacy,
     smoke,
     top_up,
+    report,
 
 
 rule all:
@@ -82,6 +85,12 @@ rule top_up:
     """More samples where the filters accepted nothing; afterwards start the run's own target again."""
     input:
         [f"{RESULTS}/{run}/state/top_up/{shard}.done" for run in RUNS for shard in tir.filtered_shards(config, run)],
+
+
+rule report:
+    """One page over the runs that stand finished: figures per rule and bucket, samples to read through."""
+    input:
+        f"{RESULTS}/report/index.html",
 
 
 for _run in RUNS:
