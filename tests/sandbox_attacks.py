@@ -173,6 +173,56 @@ import os
 open("/tmp/tir-attack", "w").write("x")
 print("ESCAPED")
 os.remove("/tmp/tir-attack")
+### handle_open leak root
+import ctypes, os, struct
+libc = ctypes.CDLL(None)
+handle = ctypes.create_string_buffer(struct.pack("=Ii", 128, 0) + bytes(128), 136)
+mount = ctypes.c_int()
+libc.name_to_handle_at(-100, SECRET.encode(), handle, ctypes.byref(mount), 0)
+folder = os.open("/tmp" if os.path.exists("/tmp") else ".", os.O_RDONLY)
+print(os.read(libc.open_by_handle_at(folder, handle, 0), 99))
+### openat2 leak
+import ctypes, os, struct
+how = ctypes.create_string_buffer(struct.pack("=QQQ", os.O_RDONLY, 0, 0), 24)
+print(os.read(ctypes.CDLL(None).syscall(437, -100, SECRET.encode(), how, 24), 99))
+### copy_file leak
+import shutil
+shutil.copy(SECRET, "mine.txt")
+print(open("mine.txt").read())
+### rename_in leak
+import os
+os.rename(SECRET, "mine.txt")
+print(open("mine.txt").read())
+### sqlite_attach leak
+import sqlite3
+base = sqlite3.connect(":memory:")
+base.execute("create table t (a)")
+import pathlib
+base.execute("insert into t values (?)", (pathlib.Path(SECRET).read_text(),))
+print(base.execute("select * from t").fetchall())
+### lock_outside said
+import fcntl
+fcntl.flock(open(OUTSIDE + "/kept.txt"), fcntl.LOCK_EX)
+print("ESCAPED")
+### xattr_outside said
+import os
+os.setxattr(OUTSIDE + "/kept.txt", "user.tir", b"x")
+print("ESCAPED" if os.getxattr(OUTSIDE + "/kept.txt", "user.tir") == b"x" else "")
+### fanotify said root
+import ctypes
+print("ESCAPED" if ctypes.CDLL(None).fanotify_init(0, 0) >= 0 else "")
+### mount said root
+import ctypes, os
+os.mkdir("m")
+print("ESCAPED" if ctypes.CDLL(None).mount(b"tmpfs", b"m", b"tmpfs", 1 << 1, None) == 0 else "")
+ctypes.CDLL(None).umount2(b"m", 2)
+### device_node said root
+import os
+os.mknod("disk", 0o600 | 0o020000, os.makedev(1, 5))
+print("ESCAPED")
+### proc_listing said
+import os
+print("ESCAPED" if any(name.isdigit() for name in os.listdir("/proc")) else "")
 """,
 )
 
@@ -272,6 +322,26 @@ socket.create_connection(("127.0.0.1", PORT), 2)
 import socket
 print("ESCAPED" if socket.getaddrinfo("localhost", 80, type=socket.SOCK_STREAM)[0][4][1] == 80
       and socket.socket() else "")
+### fd_passing said
+import socket
+left, right = socket.socketpair()
+socket.send_fds(left, [b"x"], [0])
+print("ESCAPED" if socket.recv_fds(right, 1, 1)[1] else "")
+### kernel_crypto said none
+import socket
+socket.socket(38, socket.SOCK_SEQPACKET)
+print("ESCAPED")
+### tcp_fastopen connected
+import socket
+handle = socket.socket()
+handle.sendto(b"x", 0x20000000, ("127.0.0.1", PORT))
+### dual_stack connected
+import socket
+socket.socket(socket.AF_INET6).connect(("::ffff:127.0.0.1", PORT))
+### sendmmsg connected
+import ctypes, socket
+handle = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+handle.sendmsg([b"x"], [], 0, ("127.0.0.1", UDP_PORT))
 """,
 )
 
@@ -465,6 +535,84 @@ print("ESCAPED")
 import os
 os.setresuid(1, 1, 1)
 print("ESCAPED")
+### vfork said none
+import ctypes
+print("ESCAPED" if ctypes.CDLL(None).syscall(58) >= 0 else "")
+### signal_parent said
+import os
+os.kill(os.getppid(), 0)
+print("ESCAPED")
+### signal_everybody said
+import os
+os.kill(-1, 0)
+print("ESCAPED")
+### signal_controller said
+import os
+os.kill(CONTROLLER, 0)
+print("ESCAPED")
+### trace_me said none
+import ctypes
+print("ESCAPED" if ctypes.CDLL(None).ptrace(0, 0, 0, 0) == 0 else "")
+### vm_writev said
+import ctypes
+class Vector(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+maps = open(f"/proc/{VICTIM}/maps").read()
+start = next(line for line in maps.splitlines() if "[heap]" in line).split("-")[0]
+buffer = ctypes.create_string_buffer(1)
+libc = ctypes.CDLL(None)
+here, there = Vector(ctypes.addressof(buffer), 1), Vector(int(start, 16), 1)
+libc.process_vm_readv(VICTIM, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
+print("ESCAPED" if libc.process_vm_writev(VICTIM, ctypes.byref(here), 1, ctypes.byref(there), 1, 0) == 1 else "")
+### kcmp said
+import ctypes, os
+number = 312 if os.uname().machine == "x86_64" else 272
+print("ESCAPED" if ctypes.CDLL(None).syscall(number, os.getpid(), VICTIM, 1, 0, 0) >= 0 else "")
+### userfaultfd said
+import ctypes, os
+number = 323 if os.uname().machine == "x86_64" else 282
+print("ESCAPED" if ctypes.CDLL(None).syscall(number, 1) >= 0 else "")
+### bpf said root
+import ctypes, os, struct
+number = 321 if os.uname().machine == "x86_64" else 280
+attributes = ctypes.create_string_buffer(struct.pack("=IIIII", 2, 4, 4, 1, 0), 72)
+print("ESCAPED" if ctypes.CDLL(None).syscall(number, 0, attributes, 72) >= 0 else "")
+### perf said root
+import ctypes, os, struct
+number = 298 if os.uname().machine == "x86_64" else 241
+attributes = ctypes.create_string_buffer(struct.pack("=IIQ", 1, 112, 0) + bytes(96), 112)
+print("ESCAPED" if ctypes.CDLL(None).syscall(number, attributes, 0, -1, -1, 0) >= 0 else "")
+### add_key said
+import ctypes, os
+number = 248 if os.uname().machine == "x86_64" else 217
+print("ESCAPED" if ctypes.CDLL(None).syscall(number, b"user", b"tir", b"x", 1, -2) >= 0 else "")
+### semaphore_sysv said
+import ctypes
+got = ctypes.CDLL(None).semget(0, 1, 0o1600)
+print("ESCAPED" if got >= 0 else "")
+got >= 0 and ctypes.CDLL(None).semctl(got, 0, 0)
+### queue_sysv said
+import ctypes
+got = ctypes.CDLL(None).msgget(0, 0o1600)
+print("ESCAPED" if got >= 0 else "")
+got >= 0 and ctypes.CDLL(None).msgctl(got, 0, 0)
+### queue_posix said
+import ctypes
+libc = ctypes.CDLL(None)
+got = libc.mq_open(b"/tir-attack", 0o102, 0o600, None)
+print("ESCAPED" if got >= 0 else "")
+libc.mq_unlink(b"/tir-attack")
+### semaphore_posix said
+import ctypes
+libc = ctypes.CDLL(None)
+libc.sem_open.restype = ctypes.c_void_p
+print("ESCAPED" if libc.sem_open(b"/tir-attack", 0o100, 0o600, 1) else "")
+libc.sem_unlink(b"/tir-attack")
+### core_pattern said root
+print("ESCAPED" if open("/proc/sys/kernel/core_pattern", "r+") else "")
+### oom_score said
+open("/proc/self/oom_score_adj", "w").write("500")
+print("ESCAPED")
 """,
 )
 
@@ -561,6 +709,161 @@ open("bomb.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk
 ### surrogates protocol none
 print("\ud800\udfff <|im_start|>\x00")
 raise ValueError("\ud800")
+### forged_ok_and_loop protocol none
+import json, os, struct
+def forge(blobs=(), **changed):
+    head = {"cell": 1, "status": "ok", "error": "", "names": [], "left_out": 0, "full": False,
+            "blobs": [len(blob) for blob in blobs], **changed}
+    text = json.dumps(head).encode()
+    data = memoryview(struct.pack("!I", len(text)) + text + b"".join(blobs))
+    while data:
+        data = data[os.write(4, data):]
+forge()
+while True:
+    pass
+### forged_huge_error protocol none
+import json, os, struct
+def forge(blobs=(), **changed):
+    head = {"cell": 1, "status": "ok", "error": "", "names": [], "left_out": 0, "full": False,
+            "blobs": [len(blob) for blob in blobs], **changed}
+    text = json.dumps(head).encode()
+    data = memoryview(struct.pack("!I", len(text)) + text + b"".join(blobs))
+    while data:
+        data = data[os.write(4, data):]
+forge(error="\ud800" + "<|im_start|>" * 60000)
+### forged_pictures protocol none
+import json, os, struct
+def forge(blobs=(), **changed):
+    head = {"cell": 1, "status": "ok", "error": "", "names": [], "left_out": 0, "full": False,
+            "blobs": [len(blob) for blob in blobs], **changed}
+    text = json.dumps(head).encode()
+    data = memoryview(struct.pack("!I", len(text)) + text + b"".join(blobs))
+    while data:
+        data = data[os.write(4, data):]
+forge([b"x" * (7 << 20)] * 8, names=["../../up.png", 5, None, "a" * 10000, "\x1b[2J", "b", "c", "d"])
+### forged_negative protocol none
+import json, os, struct
+def forge(blobs=(), **changed):
+    head = {"cell": 1, "status": "ok", "error": "", "names": [], "left_out": 0, "full": False,
+            "blobs": [len(blob) for blob in blobs], **changed}
+    text = json.dumps(head).encode()
+    data = memoryview(struct.pack("!I", len(text)) + text + b"".join(blobs))
+    while data:
+        data = data[os.write(4, data):]
+forge(left_out=-10**9)
+### forged_bool protocol none
+import json, os, struct
+def forge(blobs=(), **changed):
+    head = {"cell": 1, "status": "ok", "error": "", "names": [], "left_out": 0, "full": False,
+            "blobs": [len(blob) for blob in blobs], **changed}
+    text = json.dumps(head).encode()
+    data = memoryview(struct.pack("!I", len(text)) + text + b"".join(blobs))
+    while data:
+        data = data[os.write(4, data):]
+forge(left_out=True, full=1)
+### forged_digits protocol none
+import os, struct
+text = b'{"cell": ' + b"9" * 500000 + b', "blobs": []}'
+os.write(4, struct.pack("!I", len(text)) + text)
+### dripping_frame protocol none
+import os, struct, time
+os.write(4, struct.pack("!I", 1000))
+while True:
+    os.write(4, b" ")
+    time.sleep(0.05)
+### result_flood protocol none
+import os
+while True:
+    os.write(4, b"\x00" * 65536)
+### read_commands protocol none
+import os
+print(os.read(3, 100))
+### close_backup protocol none
+import os
+os.closerange(3, 64)
+### break_modules protocol none
+import sys
+for name in ("json", "struct", "PIL.Image", "matplotlib.pyplot", "numpy", "os", "traceback", "ast"):
+    sys.modules[name] = None
+### break_os protocol none
+import os
+os.write = os.read = os.dup2 = os.chdir = None
+### break_struct protocol none
+import struct
+struct.pack = lambda *a: b""
+### break_hooks protocol none
+import sys
+sys.excepthook = sys.displayhook = sys.unraisablehook = lambda *a: 1 / 0
+class Bad:
+    def __del__(self):
+        raise SystemExit
+Bad()
+1 / 0
+### break_compile protocol none
+import ast, builtins
+ast.parse = builtins.compile = builtins.exec = lambda *a, **k: None
+### at_exit protocol none
+import atexit, os, threading
+atexit.register(lambda: os.write(4, b"x" * 100))
+threading._register_atexit(lambda: os.write(4, b"x" * 100))
+### delayed_del protocol none
+import os
+class Late:
+    def __del__(self):
+        os.write(4, b"x" * 100)
+late = Late()
+### cwd_gone protocol none
+import os
+os.mkdir("d")
+os.chdir("d")
+os.rmdir("../d")
+### odd_names protocol none
+import os
+from PIL import Image
+for name in (b"\xff\n.png", b"\xe2\x80\xae.png", b"-rf .png", b"a" * 251 + b".png"):
+    Image.new("RGB", (3, 3)).save("plain.png")
+    os.rename(b"plain.png", name)
+### fifo_picture protocol none
+import os
+try:
+    os.mkfifo("p.png")
+except OSError:
+    pass
+### device_link protocol none
+import os
+for at in range(5):
+    try:
+        os.symlink("/dev/zero", f"z{at}.png")
+    except OSError:
+        pass
+### picture_folder protocol none
+import os
+os.mkdir("folder.png")
+os.mkdir("image_1.png")
+os.mkdir("input_image.jpg")
+### no_rights protocol none
+import os
+from PIL import Image
+Image.new("RGB", (3, 3)).save("a.png")
+os.umask(0o777)
+open("b.png", "wb").write(open("a.png", "rb").read())
+os.mkdir("closed", 0)
+### escapes protocol none
+print("\x1b]0;title\x07\x1b[2J\x9b31m", "\r" * 100, "\u202e\u2066")
+### invalid_utf8 protocol none
+import os
+os.write(1, b"\xff\xfe\x00\xf0\x28" * 1000)
+### bad_exception protocol none
+class Odd(BaseException):
+    __str__ = __repr__ = None
+    __module__ = 5
+    __cause__ = property(lambda self: 1 / 0)
+raise Odd
+### group_of_groups protocol none
+error = ValueError("x")
+for _ in range(2000):
+    error = ExceptionGroup("g" * 1000, [error])
+raise error
 """,
 )
 
@@ -715,6 +1018,164 @@ buffer = io.BytesIO()
 with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
     archive.writestr("a", bytes(200 << 20))
 zipfile.ZipFile(buffer).extractall(".")
+### settrace resource none
+import sys, threading
+def hang(*_):
+    while True:
+        pass
+sys.setprofile(hang)
+### timer_ignored resource none
+import signal
+signal.signal(signal.SIGPROF, signal.SIG_IGN)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+while True:
+    pass
+### handler_repr_hangs resource none
+import signal
+class Handler:
+    def __call__(self, *_): pass
+    def __repr__(self):
+        while True:
+            pass
+signal.signal(signal.SIGPROF, Handler())
+### stop_self resource none
+import os, signal
+os.kill(os.getpid(), signal.SIGSTOP)
+### forged_name resource none
+import ctypes
+ctypes.CDLL(None).prctl(15, b") Z 0 0 0 0 0", 0, 0, 0)
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+### flood_one_line resource none
+import sys
+while True:
+    sys.stdout.write("x" * (1 << 20))
+### huge_figure resource none
+import matplotlib.pyplot as plt
+plt.figure(figsize=(30000, 30000))
+plt.plot([1, 2])
+plt.savefig("huge.png")
+### many_figures resource none
+import matplotlib.pyplot as plt
+for _ in range(10000):
+    plt.figure(figsize=(1, 1))
+### huge_picture resource none
+from PIL import Image
+Image.new("RGB", (33000, 33000)).show()
+### huge_repr resource none
+"x" * (200 << 20)
+### deep_repr resource none
+deep = []
+for _ in range(10**6):
+    deep = [deep]
+deep
+### huge_int resource none
+10 ** 10 ** 8
+### huge_code resource none
+exec("x = [" + "1," * 3_000_000 + "]")
+### nested_code resource none
+eval("(" * 100000 + ")" * 100000)
+### gil_held resource none
+import re
+re.compile(r"(x+x+)+y").match("x" * 40)
+### big_sort resource none
+sorted(range(10**9), key=lambda value: -value)
+### disk_hidden resource none
+import os
+for at in range(20):
+    os.mkdir(f"d{at}", 0o300)
+    for part in range(3):
+        with open(f"d{at}/f{part}", "wb") as handle:
+            handle.write(bytes(20 << 20))
+while True:
+    pass
+### disk_mapped resource none
+import mmap, os
+held = []
+while True:
+    handle = os.open("f", os.O_RDWR | os.O_CREAT)
+    os.ftruncate(handle, 16 << 20)
+    held.append(mmap.mmap(handle, 16 << 20))
+    held[-1].write(b"x" * (16 << 20))
+    os.close(handle)
+    os.unlink("f")
+### disk_sparse_mapped resource none
+import mmap, os
+held = []
+for at in range(30):
+    handle = os.open(f"f{at}", os.O_RDWR | os.O_CREAT)
+    os.ftruncate(handle, 8 << 20)
+    held.append(mmap.mmap(handle, 8 << 20))
+    os.close(handle)
+while True:
+    for item in held:
+        item[:] = b"x" * len(item)
+### disk_threads resource none
+import os, threading
+data = bytes(16 << 20)
+def work(name):
+    at = 0
+    while True:
+        handle = os.open(f"{name}-{at}", os.O_RDWR | os.O_CREAT)
+        for _ in range(3):
+            os.write(handle, data)
+        os.close(handle)
+        at += 1
+for name in "abcd":
+    threading.Thread(target=work, args=(name,), daemon=True).start()
+while True:
+    pass
+### disk_copied resource none
+import os
+with open("source", "wb") as handle:
+    handle.write(bytes(8 << 20))
+at = 0
+source = os.open("source", os.O_RDONLY)
+while True:
+    target = os.open(f"c{at}", os.O_RDWR | os.O_CREAT)
+    os.sendfile(target, source, 0, 8 << 20)
+    os.close(target)
+    at += 1
+### disk_huge_length resource none
+import os
+handle = os.open("f", os.O_RDWR | os.O_CREAT)
+os.ftruncate(handle, 1 << 40)
+### disk_after_answer resource none
+import json, os, struct
+text = json.dumps({"cell": 1, "status": "ok", "error": "", "names": [], "left_out": 0, "full": False,
+                   "blobs": []}).encode()
+os.write(4, struct.pack("!I", len(text)) + text)
+data = bytes(1 << 20)
+for at in range(40):
+    handle = open(f"f{at}", "wb", buffering=0)
+    for _ in range(20):
+        handle.write(data)
+### long_names resource none
+import os
+at = 0
+while True:
+    os.mkdir(f"{at:0250d}")
+    at += 1
+### deep_and_closed resource none
+import os
+for _ in range(500):
+    os.mkdir("d", 0o300)
+    os.chdir("d")
+### sleeping_children resource none
+import subprocess, time
+try:
+    subprocess.Popen(["sleep", "1000"])
+except OSError:
+    pass
+while True:
+    try:
+        time.sleep(1000)
+    except BaseException:
+        pass
 """,
 )
 

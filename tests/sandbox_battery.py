@@ -16,6 +16,7 @@ import json
 import os
 import secrets
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -36,6 +37,8 @@ LIMITS = {
     "entries": 300,
     "grace_seconds": 0.5,
 }
+OVERSHOOT_MB = 96
+"""Above the disk quota, most that a look every few milliseconds may let pass. Measured: see tests/security."""
 SHARED_MB = 260
 """What a worker shares with the fork server and has before its first cell."""
 
@@ -67,10 +70,10 @@ def happened(attack: Attack, place: World, marker: str, said: bytes, pictures: l
 
 
 class Watch:
-    """Highest memory and disk use of a session's worker while it runs."""
+    """Highest memory of a session's worker while it runs, and what its folder holds in the end."""
 
     def __init__(self, session: Session) -> None:
-        self.session, self.memory, self.disk = session, 0, 0
+        self.session, self.memory, self.disk, self.hidden = session, 0, 0, 0
 
     async def run(self) -> None:
         page = os.sysconf("SC_PAGE_SIZE")
@@ -80,10 +83,32 @@ class Watch:
                 with contextlib.suppress(OSError, ValueError, IndexError):
                     text = Path(f"/proc/{channel.worker.pid}/statm").read_text()
                     self.memory = max(self.memory, int(text.split()[1]) * page)
-            if self.session._folder is not None:
-                usage = folders.measure(self.session._folder, max_entries=100_000, max_depth=200)
-                self.disk = max(self.disk, usage.size)
+                self.hidden = max(
+                    self.hidden,
+                    folders.deleted_but_open(channel.worker.pid) + folders.deleted_but_mapped(channel.worker.pid),
+                )
             await asyncio.sleep(0.02)
+
+    def look(self, folder: Path) -> None:
+        """What the folder holds when the worker is gone and nothing has been removed: no look in between is needed."""
+        self.disk = max(self.disk, blocks(folder))
+
+
+def blocks(folder: Path) -> int:
+    """Bytes on disk below a folder, by another way than the sandbox's own count."""
+    done = subprocess.run(["du", "-s", "-B1", "--", str(folder)], capture_output=True, text=True, check=False)
+    return int(done.stdout.split()[0]) if done.stdout else 0
+
+
+REMOVE = folders.remove
+WATCHES: dict[Path, Watch] = {}
+
+
+def measured_removal(path: Path) -> None:
+    """Looks at a session's folder just before the sandbox removes it."""
+    if path in WATCHES:
+        WATCHES.pop(path).look(path)
+    REMOVE(path)
 
 
 async def attack_sandbox(attack: Attack, sandbox: Sandbox, sibling: Session) -> str:
@@ -96,8 +121,15 @@ async def attack_sandbox(attack: Attack, sandbox: Sandbox, sibling: Session) -> 
         # the sibling's folder is planted and watched by one attack at a time
         with world(sibling._folder if watching is None and attack.effect != "protocol" else None) as place:
             started = time.monotonic()
+            await session._worker()
+            folder = session._folder
+            assert folder is not None
+            if watching is not None:
+                WATCHES[folder] = watch
             result = await session.run(cell_of(attack, place, marker))
             took = time.monotonic() - started
+            if folder in WATCHES:
+                watch.look(folder)
             if attack.effect in ("resource", "protocol"):
                 return await judge_limits(attack, result, took, watch, session, sibling)
             if result.status == "infrastructure":
@@ -114,6 +146,10 @@ async def attack_sandbox(attack: Attack, sandbox: Sandbox, sibling: Session) -> 
         await session.close()
 
 
+PEAKS: dict[str, tuple[int, int, int, str]] = {}
+"""Attack -> MB on disk, MB in deleted files, MB of memory, status."""
+
+
 async def judge_limits(
     attack: Attack, result: CellResult, took: float, watch: Watch, session: Session, sibling: Session
 ) -> str:
@@ -123,13 +159,16 @@ async def judge_limits(
         return f"harness fault: {result.note}"
     if name.startswith("protocol_exit") and result.status != "killed":
         return f"an early exit was reported as {result.status}"
-    if took > LIMITS["wall_seconds"] + LIMITS["grace_seconds"] + 5:
+    if took > LIMITS["wall_seconds"] + LIMITS["grace_seconds"] + 30:  # a hang has no end; a busy machine has
         return f"took {took:.1f} s"
     if watch.memory > (LIMITS["memory_mb"] + SHARED_MB) << 20:
         return f"{watch.memory >> 20} MB of memory"
-    # A look every 30 ms lets pass what is written meanwhile, at up to 3 GB/s into the page cache and more under load.
-    if watch.disk > (LIMITS["disk_mb"] + 500) << 20:
+    PEAKS[name] = (watch.disk >> 20, watch.hidden >> 20, watch.memory >> 20, result.status)
+    if watch.disk > (LIMITS["disk_mb"] + OVERSHOOT_MB) << 20:
         return f"{watch.disk >> 20} MB on disk"
+    # deleted files that are only mapped are found four times a second; the limit on memory holds for them at once
+    if watch.hidden > (LIMITS["memory_mb"] + LIMITS["disk_mb"]) << 20:
+        return f"{watch.hidden >> 20} MB in deleted files"
     if len(result.images) > 8 or len(result.text) > 200_000:
         return "too much came back"
     if "\x1b" in "".join(image.name for image in result.images):
@@ -139,6 +178,10 @@ async def judge_limits(
         return f"another session was harmed: {other.text[:200]}"
     for _ in range(2):  # a session that broke its own harness must at the latest come back after a restart
         again = await session.run("print(6 * 7)")
+        if session._folder in WATCHES:  # what went on after the answer
+            watch.look(session._folder)
+            if watch.disk > (LIMITS["disk_mb"] + OVERSHOOT_MB) << 20:
+                return f"{watch.disk >> 20} MB on disk after the cell"
         if again.status == "ok" and again.stdout == "42\n":
             return ""
         if not again.restarted and attack.family == "resources":
@@ -150,6 +193,7 @@ async def judge_limits(
 async def run_battery(without: tuple[str, ...], families: set[str], unsafe: bool) -> dict[str, str]:
     """Name of each attack -> why it was not safe, or empty."""
     settings = SandboxSettings(**LIMITS, without=without, allow_unsafe=unsafe, max_running=4)
+    folders.remove = measured_removal
     sandbox = await Sandbox.start(settings)
     verdicts: dict[str, str] = {"layers": json.dumps(sandbox.layers())}
     host = sandbox.folder.path
@@ -235,13 +279,20 @@ def main() -> None:
     parser.add_argument("--families", default="files,network,processes,protocol,resources")
     parser.add_argument("--controls", action="store_true")
     parser.add_argument("--unsafe", action="store_true", help="run although a must-have layer is off")
+    parser.add_argument("--names", default="", help="only attacks whose name holds one of these words")
+    parser.add_argument("--peaks", action="store_true", help="also print what resource attacks took")
     arguments = parser.parse_args()
+    if arguments.names:
+        words = arguments.names.split(",")
+        ATTACKS[:] = [attack for attack in ATTACKS if any(word in attack.name for word in words)]
     families = set(arguments.families.split(","))
     without = tuple(item for item in arguments.without.split(",") if item)
     if arguments.controls:
         verdicts = run_controls(families)
     else:
         verdicts = asyncio.run(run_battery(without, families, arguments.unsafe))
+    if arguments.peaks:
+        verdicts["peaks"] = json.dumps(PEAKS)
     json.dump(verdicts, sys.stdout, indent=1)
     print()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import errno
+import importlib
 import io
 import linecache
 import os
@@ -16,6 +17,7 @@ import signal
 import sys
 import traceback
 import types
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +25,8 @@ from . import capture
 
 ERROR_CHARS = 16_000
 _DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_handle = getattr(signal.signal, "__wrapped__", signal.signal)
+_compile, _exec, _eval, _print, _repr = compile, exec, eval, print, repr  # a cell may replace the builtins
+_handle: Any = importlib.import_module("_signal").signal
 """``signal.signal`` without its wrapper, which formats the old handler to find that it is no constant: 45 microseconds
 of a 150 microsecond cell, and it would run the ``__repr__`` of a handler that a cell has set, before the timer is on.
 """
@@ -62,6 +65,7 @@ class Notebook:
         self.namespace["__builtins__"] = __builtins__
         self.namespace["display"] = self.display
         capture.install(self.shown)
+        warnings.formatwarning = _format_warning
         # Kept open from the start: a cell may use up all descriptors, or close 1 and 2.
         self._backup = (os.dup(1), os.dup(2))
 
@@ -71,7 +75,7 @@ class Notebook:
         outcome = Outcome("timeout")
         try:
             self._reset()
-            linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+            linecache.cache[name] = (len(code), None, _lines(code), name)
             try:
                 self._arm(cpu_seconds, wall_seconds)
                 outcome = self._guarded(code, name)
@@ -136,16 +140,17 @@ class Notebook:
         return Outcome("ok")
 
     def _execute(self, code: str, name: str) -> None:
-        tree = ast.parse(code, name)
+        tree: Any = _compile(code, name, "exec", ast.PyCF_ONLY_AST)
         final = tree.body[-1] if tree.body else None
         last = final if isinstance(final, ast.Expr) else None
         if last is not None:
             tree.body.pop()
         if tree.body:
-            exec(compile(tree, name, "exec"), self.namespace)
+            _exec(_compile(tree, name, "exec"), self.namespace)
         if last is not None:
-            value = eval(compile(ast.Expression(last.value), name, "eval"), self.namespace)
-            self._show_value(value)
+            value = _eval(_compile(ast.Expression(last.value), name, "eval"), self.namespace)
+            if not _silenced(code, last):
+                self._show_value(value)
 
     def _show_value(self, value: Any) -> None:
         """Like a notebook: pictures as pictures, None not at all; matplotlib's handles are no results."""
@@ -162,7 +167,7 @@ class Notebook:
                 self.shown.figure(value)
                 sys.modules["matplotlib.pyplot"].close(value)
             return
-        print(repr(value))
+        _print(_repr(value))
 
     def _close_figures(self) -> None:
         pyplot = sys.modules.get("matplotlib.pyplot")
@@ -187,8 +192,34 @@ class Notebook:
             raise CellTimeout
 
 
+def _lines(code: str) -> list[str]:
+    """Lines as the compiler counts them. Each ends with a line feed, or tracebacks put their carets one off."""
+    return [line + "\n" for line in code.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+
+
+def _silenced(code: str, last: ast.Expr) -> bool:
+    """A semicolon after the last expression: its value is not wanted, as in a notebook."""
+    rest = code.encode("utf-8", "replace").split(b"\n")[(last.end_lineno or 1) - 1 :]
+    return b"\n".join([rest[0][last.end_col_offset or 0 :], *rest[1:]]).strip().startswith(b";")
+
+
+_OWN_FOLDER = os.path.dirname(__file__)  # noqa: PTH120
+_library_format = warnings.formatwarning
+
+
+def _format_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """As Python does, but for libraries that take our picture hooks for the cell: the model reads no path of ours."""
+    if filename.startswith(_OWN_FOLDER):
+        return f"{category.__name__}: {message}\n"
+    return _library_format(message, category, filename, lineno, line)
+
+
 def _is_memory(error: BaseException) -> bool:
-    """MemoryError, also as OpenCV says it."""
+    """MemoryError, also as OpenCV and ``mmap`` say it."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
     return isinstance(error, MemoryError) or (type(error).__module__ == "cv2" and "Insufficient memory" in str(error))
 
 

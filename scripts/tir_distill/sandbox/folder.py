@@ -168,6 +168,24 @@ def deleted_but_open(pid: int) -> int:
     return total
 
 
+def deleted_but_mapped(pid: int) -> int:
+    """Bytes of shared mappings of deleted files, which may stand on the disk without any descriptor.
+
+    Reading the map takes half a millisecond, so it is asked for seldom: the limit on memory bounds it as well.
+    """
+    total = 0
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/maps", "rb") as handle:  # noqa: PTH123
+        for line in handle:
+            # shared memory of no file looks the same, under these names
+            if line.endswith(b" (deleted)\n") and b"s " in line[:40] and not any(name in line for name in _NO_FILE):
+                low, _, high = line.split(b" ", 1)[0].partition(b"-")
+                total += int(high, 16) - int(low, 16)
+    return total
+
+
+_NO_FILE = (b" /dev/zero (", b" /memfd:", b" /SYSV")
+
+
 def read_plain(folder: Path, name: str, limit: int) -> bytes | None:
     """The bytes of a plain file of one link below ``folder``; None for anything else or anything longer."""
     parts = name.split("/")

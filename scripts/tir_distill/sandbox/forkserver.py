@@ -22,6 +22,11 @@ from typing import Any
 from . import lockdown, worker
 
 LIBRARIES = ("numpy", "pandas", "PIL.Image", "PIL.ImageDraw", "PIL.ImageFont", "PIL.ImageFilter", "PIL.ImageOps", "cv2")
+WIDE_FONTS = (
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
+    *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback", "Microsoft YaHei", "SimHei", "PingFang SC"),
+    *("Arial Unicode MS", "AR PL UMing CN", "AR PL UKai CN", "IPAGothic", "Unifont"),
+)
 MAX_MESSAGE = 1 << 16
 
 
@@ -31,15 +36,16 @@ def main() -> None:
     os.set_inheritable(3, False)
     try:
         setup = json.loads(control.recv(MAX_MESSAGE))
+        _import_libraries(setup["preload"])
         readable = lockdown.readable_paths()
         layers = lockdown.available(setup["anchor"], readable, setup["without"])
-        _import_libraries(setup["preload"])
     except Exception:
         control.send(json.dumps({"failed": traceback.format_exc(limit=3)[-4000:]}).encode())
         return
     control.send(
         json.dumps({"layers": layers.to_dict(), "describe": layers.describe(), "missing": layers.missing}).encode()
     )
+    sys.dont_write_bytecode = True  # workers can write nowhere, and need not try
     gc.collect()
     gc.freeze()  # keeps the collector of each worker from touching, and so copying, what it shares with the server
     _Server(control, layers, readable).serve()
@@ -64,6 +70,7 @@ def _import_libraries(preload: list[str]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    _use_wide_font(matplotlib)
     figure = pyplot.figure()  # the first plot builds the font cache and imports the renderer
     figure.add_subplot().plot([0, 1], label="a")
     figure.savefig(os.devnull, format="png", bbox_inches="tight")
@@ -76,6 +83,16 @@ def _import_libraries(preload: list[str]) -> None:
         loaded = importlib.import_module(module)
         if function:
             getattr(loaded, function)()
+
+
+def _use_wide_font(matplotlib: Any) -> None:
+    """Chinese, Japanese and Korean labels: a font of the machine that has them steps in where the default one fails."""
+    from matplotlib import font_manager
+
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    wide = next((name for name in WIDE_FONTS if name in known), None)
+    if wide is not None:
+        matplotlib.rcParams["font.family"] = ["sans-serif", wide]
 
 
 class _Server:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -101,14 +102,21 @@ class ServerLink:
         )
         cache = folder.parent / "matplotlib"
         cache.mkdir(mode=0o700, exist_ok=True)
+        environment = {**_ENVIRONMENT, "HOME": str(cache), "MPLCONFIGDIR": str(cache), "TMPDIR": str(folder)}
+        options = ["-s", "-P"]
+        if _are_compiled():
+            options.append("-B")
+        else:
+            # Some installers leave libraries uncompiled: four of five seconds of a start would go into that, each time.
+            environment["PYTHONPYCACHEPREFIX"] = str(folder.parent / "pycache")
         with theirs, log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-s", "-P", "-B", "-c", _ON_THREE.format(theirs.fileno()) + program],
+                [sys.executable, *options, "-c", _ON_THREE.format(theirs.fileno()) + program],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 cwd="/",
-                env={**_ENVIRONMENT, "HOME": str(cache), "MPLCONFIGDIR": str(cache), "TMPDIR": str(folder)},
+                env=environment,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is the controller's to handle
             )
@@ -215,6 +223,12 @@ class ServerLink:
 
 
 _ON_THREE = "import os; os.dup2({0}, 3, inheritable=False) if {0} != 3 else None; {0} != 3 and os.close({0}); "
+
+
+def _are_compiled() -> bool:
+    """Whether the largest library lies beside its byte code."""
+    found = importlib.util.find_spec("pandas")
+    return found is not None and found.cached is not None and Path(found.cached).exists()
 
 
 def _discard(born: asyncio.Future[Worker]) -> None:

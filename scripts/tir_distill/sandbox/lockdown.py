@@ -87,6 +87,8 @@ def readable_paths() -> list[str]:
     """Interpreter libraries and system libraries; never a folder that could hold the project's ``.env``."""
     prefixes = dict.fromkeys([sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix])
     own = [os.path.join(prefix, part) for prefix in prefixes for part in ("lib", "lib64", "share")]  # noqa: PTH118
+    if sys.pycache_prefix is not None:
+        own.append(sys.pycache_prefix)  # byte code of what a cell imports
     # A folder inside another one is granted with it; mounting it twice would cost time.
     chosen: list[str] = []
     for path in [*own, *SYSTEM_PATHS]:

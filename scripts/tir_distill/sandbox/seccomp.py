@@ -52,6 +52,8 @@ def checked_rules(pid: int) -> dict[str, Rule]:
     no_address = ((Check(4, 0, wide=True),),)
     truncating_read = os.O_TRUNC | os.O_ACCMODE  # read-only with O_TRUNC writes, and Landlock sees it from ABI 3 only
     return {
+        # MADV_HWPOISON, MADV_SOFT_OFFLINE: take pages from the machine, should the capabilities be left on
+        "madvise": Rule(_one_of(2, 100, 101), hit=ERRNO | errno.EPERM, miss=ALLOW),
         "open": Rule(((Check(1, os.O_TRUNC, truncating_read),),), hit=ERRNO | errno.EPERM, miss=ALLOW),
         "openat": Rule(((Check(2, os.O_TRUNC, truncating_read),),), hit=ERRNO | errno.EPERM, miss=ALLOW),
         # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX

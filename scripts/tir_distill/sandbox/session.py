@@ -29,6 +29,9 @@ FIRST_LOOK = 0.02
 """Cells that end sooner are judged once, at their end."""
 POLL_SECONDS = 0.03
 SHORTEST_POLL = 0.003
+SELDOM = 0.25
+LONGEST_ERROR = 20_000
+"""Characters of a traceback. The worker keeps to fewer by itself, a forged one need not."""
 WRITES_PER_SECOND = 4 << 30
 """As fast as two threads fill the page cache. The less room is left in the folder, the sooner the next look."""
 REST_AFTER = 0.005
@@ -159,7 +162,7 @@ class Session:
             notes.append(f"[{left_out} picture(s) left out: too many, too large, or unreadable]")
         return CellResult(
             status=status,
-            error=self._readable(frame.header["error"]),
+            error=self._readable(frame.header["error"][:LONGEST_ERROR]),
             note="\n".join(notes),
             images=images,
             seconds=time.monotonic() - started,
@@ -255,7 +258,9 @@ class Session:
                 self._pause(channel, took)
                 pictures: dict[str, folders.State] = {}
                 # what a short cell has deleted and still holds is seen while the next one runs
-                over, _ = self._over_quota(worker.pid, deleted=took > FIRST_LOOK, pictures=pictures)
+                over, _ = self._over_quota(
+                    worker.pid, deleted=took > FIRST_LOOK, mapped=took > SELDOM, pictures=pictures
+                )
                 if frame.header["full"] and over is None:
                     over = _End("memory", f"the variables take more than {settings.memory_mb} MB")
                 if over is not None:
@@ -279,10 +284,11 @@ class Session:
             else:
                 # CPU time: on a busy machine a walk takes long because it waits, which is no reason to look less often
                 walk = time.thread_time()
-                end, room = self._over_quota(worker.pid)
+                seldom = now - heavy_check > SELDOM
+                end, room = self._over_quota(worker.pid, mapped=seldom)
                 # a large folder is walked less often: counting may take a tenth of the time
                 pause = max(_until_full(room), 10 * (time.thread_time() - walk))
-                if end is None and now - heavy_check > 0.25:
+                if end is None and seldom:
                     heavy_check = now
                     end = _memory_pressure(worker.pid)
             if end is not None:
@@ -295,13 +301,15 @@ class Session:
         return end
 
     def _over_quota(
-        self, pid: int, *, deleted: bool = True, pictures: dict[str, folders.State] | None = None
+        self, pid: int, *, deleted: bool = True, mapped: bool = False, pictures: dict[str, folders.State] | None = None
     ) -> tuple[_End | None, int]:
         """Whether the folder is too full, and the bytes left."""
         assert self._folder is not None
         settings = self._settings
         usage = folders.measure(self._folder, max_entries=settings.entries, max_depth=settings.depth, pictures=pictures)
         size = usage.size + (folders.deleted_but_open(pid) if deleted else 0)
+        if mapped:
+            size += folders.deleted_but_mapped(pid)
         room = (settings.disk_mb << 20) - size
         if usage.too_deep or usage.entries > settings.entries or room < 0:
             return _End(

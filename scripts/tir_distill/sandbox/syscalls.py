@@ -54,7 +54,7 @@ FILES = (
     "ftruncate fsync fdatasync sync_file_range fadvise64 umask"
 )
 # ... memory, which RLIMIT_AS bounds ...
-MEMORY = "mmap munmap mprotect mremap madvise brk msync mincore membarrier"
+MEMORY = "mmap munmap mprotect mremap brk msync mincore membarrier"
 # ... threads, clocks and the cell's own timers ...
 THREADS_AND_TIME = (
     "futex set_robust_list get_robust_list rseq sched_yield sched_getaffinity sched_getparam sched_getscheduler "
@@ -69,7 +69,7 @@ SELF = (
     "getsockopt getsockname getpeername"
 )
 # Allowed for some arguments only (seccomp.py).
-CHECKED = "open openat ioctl fcntl prctl clone kill tgkill prlimit64 socketpair sendto recvfrom"
+CHECKED = "madvise open openat ioctl fcntl prctl clone kill tgkill prlimit64 socketpair sendto recvfrom"
 # Answered 0 without doing anything, so that shutil.copy works: Landlock does not cover them, and they would reach
 # files outside.
 PRETENDED = "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat"

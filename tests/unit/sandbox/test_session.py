@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import PIL.Image
+import pytest
 
-from tir_distill.sandbox import CellResult, Sandbox, SandboxSettings
+from sandbox_shared import SharedSandboxes
+from tir_distill.sandbox import CellResult, Session
 
 
-def run(*cells: str, images: tuple[bytes, ...] = (), **settings: object) -> list[CellResult]:
-    async def main() -> list[CellResult]:
-        sandbox = await Sandbox.start(SandboxSettings(**settings))  # type: ignore[arg-type]
-        try:
-            session = await sandbox.session(images)
-            return [await session.run(cell) for cell in cells]
-        finally:
-            await sandbox.close()
-
-    return asyncio.run(main())
+@pytest.fixture(scope="module")
+def shared() -> Iterator[SharedSandboxes]:
+    with SharedSandboxes() as made:
+        yield made
 
 
 def encoded(image: PIL.Image.Image, kind: str, **options: object) -> bytes:
@@ -29,8 +28,8 @@ def encoded(image: PIL.Image.Image, kind: str, **options: object) -> bytes:
     return buffer.getvalue()
 
 
-def test_pictures_that_come_back() -> None:
-    got = run(
+def test_pictures_that_come_back(shared: SharedSandboxes) -> None:
+    got = shared.run(
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])",
         "plt.plot([1, 2])\nplt.savefig('a.png')\nplt.show()",
         "plt.plot([1]); plt.show(); plt.plot([2]); plt.show()",
@@ -58,10 +57,10 @@ def test_pictures_that_come_back() -> None:
     assert all(result.status == "ok" for result in got)
 
 
-def test_the_picture_convention() -> None:
+def test_the_picture_convention(shared: SharedSandboxes) -> None:
     red = encoded(PIL.Image.new("RGB", (8, 6), (200, 0, 0)), "JPEG", quality=95)
     blue = encoded(PIL.Image.new("RGB", (4, 4), (0, 0, 200)), "PNG")
-    got = run(
+    got = shared.run(
         "import os\nprint(sorted(os.listdir('.')), IMAGE_PATH)",
         "from PIL import Image\nprint(Image.open(IMAGE_PATH).format, image_1.format, "
         "image_2.getpixel((0, 0)), image_2.size)",
@@ -79,14 +78,14 @@ def test_the_picture_convention() -> None:
     assert "NameError" in got[5].error
 
 
-def test_a_broken_question_picture_is_there_all_the_same() -> None:
-    got = run("import os\nprint(os.path.getsize(IMAGE_PATH))\nimage_1", images=(b"\xff\xd8\xffbroken",))
+def test_a_broken_question_picture_is_there_all_the_same(shared: SharedSandboxes) -> None:
+    got = shared.run("import os\nprint(os.path.getsize(IMAGE_PATH))\nimage_1", images=(b"\xff\xd8\xffbroken",))
     assert got[0].stdout == "9\n"
     assert got[0].status == "error"
 
 
-def test_statuses_and_what_is_kept() -> None:
-    got = run(
+def test_statuses_and_what_is_kept(shared: SharedSandboxes) -> None:
+    got = shared.run(
         "x = 1",
         "raise ValueError('图')",
         "def broken(:",
@@ -116,9 +115,9 @@ def test_statuses_and_what_is_kept() -> None:
     assert [result.restarted for result in got] == [False] * 10 + [True, False]
 
 
-def test_equal_paths_in_every_layer() -> None:
+def test_equal_paths_in_every_layer(shared: SharedSandboxes) -> None:
     for without in ((), ("private_root",)):
-        (result,) = run("import os\nprint(os.getcwd())\nopen('none/x')", without=without)
+        (result,) = shared.run("import os\nprint(os.getcwd())\nopen('none/x')", without=without)
         assert result.stdout == "/sandbox\n"
 
 
@@ -136,3 +135,161 @@ def test_the_command(tmp_path: Path) -> None:
     done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=scripts, check=True)
     assert "3 x 2" in done.stdout
     assert (tmp_path / "out" / "1_shown_1.png").exists()
+
+
+def test_the_texts_of_cells(shared: SharedSandboxes) -> None:
+    cells = {
+        "1 / 0": (
+            "error",
+            (
+                'Traceback (most recent call last):\n  File "<cell 1>", line 1, in <module>\n    1 / 0\n    ~~^~~\n'
+                "ZeroDivisionError: division by zero"
+            ),
+        ),
+        "def broken(:": (
+            "error",
+            '  File "<cell 2>", line 1\n    def broken(:\n               ^\nSyntaxError: invalid syntax',
+        ),
+        "raise KeyboardInterrupt": (
+            "error",
+            (
+                'Traceback (most recent call last):\n  File "<cell 3>", line 1, in <module>\n'
+                "    raise KeyboardInterrupt\nKeyboardInterrupt"
+            ),
+        ),
+        "import sys\nprint(1)\nsys.exit(0)": ("ok", "1"),
+        "sys.exit('bye')": ("error", "SystemExit: bye"),
+        "raise SystemExit(1)": ("error", "SystemExit: 1"),
+        "try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise ValueError('bad') from e": (
+            "error",
+            (
+                'Traceback (most recent call last):\n  File "<cell 7>", line 2, in <module>\n    1/0\n    ~^~\n'
+                "ZeroDivisionError: division by zero\n\nThe above exception was the direct cause of the following "
+                'exception:\n\nTraceback (most recent call last):\n  File "<cell 7>", line 4, in <module>\n'
+                "    raise ValueError('bad') from e\nValueError: bad"
+            ),
+        ),
+        "import warnings\nwarnings.warn('careful')\n3": (
+            "ok",
+            "3\n[stderr]\n<cell 8>:2: UserWarning: careful\n  warnings.warn('careful')",
+        ),
+        "print('a', file=sys.stderr)": ("ok", "[stderr]\na"),
+        "None": ("ok", "(no output)"),
+        "x = 'é'; x;  # not wanted": ("ok", "(no output)"),
+        "x\n;": ("error", '  File "<cell 12>", line 2\n    ;\n    ^\nSyntaxError: invalid syntax'),
+        "y = '\u2028'\n1 / 0": (
+            "error",
+            (
+                'Traceback (most recent call last):\n  File "<cell 13>", line 2, in <module>\n    1 / 0\n    ~~^~~\n'
+                "ZeroDivisionError: division by zero"
+            ),
+        ),
+        "'a;b'": ("ok", "'a;b'"),
+        "print('{\"a\": 1}')": ("ok", '{"a": 1}'),
+        "": ("ok", "(no output)"),
+        "# a remark": ("ok", "(no output)"),
+        "print('\\ud800'); '\\ud800'": ("ok", "\\ud800\n'\\ud800'"),
+        "import os\nos.write(1, b'\\xff\\xfe') and None": ("ok", "\ufffd\ufffd"),
+        "import mmap\nheld = [mmap.mmap(-1, 1 << 28) for _ in range(9)]": (
+            "memory",
+            (
+                'Traceback (most recent call last):\n  File "<cell 20>", line 2, in <module>\n'
+                "    held = [mmap.mmap(-1, 1 << 28) for _ in range(9)]\n"
+                "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+                '  File "<cell 20>", line 2, in <listcomp>\n    held = [mmap.mmap(-1, 1 << 28) for _ in range(9)]\n'
+                "            ^^^^^^^^^^^^^^^^^^^^^^\nOSError: [Errno 12] Cannot allocate memory\n"
+                "[memory: the cell needed more than 1024 MB; variables are kept]"
+            ),
+        ),
+    }
+    got = shared.run(*cells)
+    assert [(result.status, result.text) for result in got] == list(cells.values())
+
+
+def test_each_picture_comes_once(shared: SharedSandboxes) -> None:
+    got = shared.run(
+        "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\ndisplay(fig)",
+        "plt.plot([1]); plt.show(); plt.show()",
+        "from PIL import Image\nred = Image.new('RGB', (4, 4), 'red')\nred.show(); red.save('a.png'); red",
+        "red.save('b.png'); red.save('c.bmp')",
+        "Image.new('RGB', (4, 4), 'blue').save('a.png')",
+        "frames = [Image.new('RGB', (6, 6), c) for c in ('red', 'blue')]\n"
+        "frames[0].save('g.gif', save_all=True, append_images=frames[1:])",
+        "plt.title('\\u4e2d\\u6587'); plt.savefig('t.png')",
+        "import os\nos.mkdir('o'); red.rotate(45).save('o/r.png'); os.rename('o/r.png', 'o/s.png')",
+        "import shutil\nshutil.copy('a.png', 'copy.png')\nNone",
+        "os.remove('copy.png')",
+    )
+    assert [len(result.images) for result in got] == [1, 1, 1, 1, 1, 1, 1, 1, 1, 0]
+    assert all(result.status == "ok" for result in got), [result.text for result in got]
+    assert "tir_distill" not in got[6].text  # a missing glyph is told without our paths
+    with PIL.Image.open(io.BytesIO(got[4].images[0].png)) as image:
+        assert image.getpixel((0, 0)) == (0, 0, 255)
+    with PIL.Image.open(io.BytesIO(got[5].images[0].png)) as image:  # the first frame
+        assert image.getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_files_in_a_folder_that_cannot_be_listed_count(shared: SharedSandboxes) -> None:
+    """As an ordinary user the controller sees into such a folder only after opening it."""
+    code = (
+        "import os\nos.mkdir('d', 0o300)\nfor n in range(6):\n    open(f'd/{n}', 'wb').write(bytes(8 << 20))\n"
+        "import time\ntime.sleep(60)"
+    )
+    got = shared.run(code, "print(1)", disk_mb=20)
+    assert [(result.status, result.restarted) for result in got] == [("disk", True), ("ok", False)]
+
+
+def test_a_left_thread_rests_between_cells(shared: SharedSandboxes) -> None:
+    async def main() -> tuple[CellResult, str, bytes, bytes, CellResult]:
+        session: Session = await shared.sandbox().session()
+        first = await session.run(
+            "import threading, time\nopen('n', 'w').write('0')\ndef work():\n    n = 0\n    while True:\n"
+            "        n += 1\n        open('n', 'w').write(str(n))\nthreading.Thread(target=work, daemon=True).start()"
+        )
+        assert session._channel is not None
+        assert session._folder is not None
+        pid = session._channel.worker.pid
+        deadline = time.monotonic() + 60
+        while stat(pid) != "T" and time.monotonic() < deadline:
+            await asyncio.sleep(0.002)
+        state = stat(pid)
+        one = (session._folder / "n").read_bytes()
+        await asyncio.sleep(0.05)
+        two = (session._folder / "n").read_bytes()
+        again = await session.run("print(threading.active_count())")
+        await session.close()
+        return first, state, one, two, again
+
+    def stat(pid: int) -> str:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+    first, state, one, two, again = shared.do(main())
+    assert first.status == "ok"
+    assert state == "T"
+    assert one == two
+    assert again.stdout == "2\n"
+
+
+def test_what_a_cell_made_is_never_formatted(shared: SharedSandboxes) -> None:
+    """Neither variables nor signal handlers: their ``__repr__`` is the cell's code and may take for ever."""
+    code = (
+        "import signal\ncalls = []\nclass Odd:\n    def __call__(self, *_): pass\n    def __repr__(self):\n"
+        "        calls.append(1)\n        return 'odd'\nkept = Odd()\nfor which in (signal.SIGPROF, signal.SIGALRM):\n"
+        "    signal.signal(which, kept)"
+    )
+    got = shared.run(code, "1", "print(len(calls))")
+    assert got[2].stdout == "0\n"
+
+
+def test_no_descriptor_is_left_by_sessions(shared: SharedSandboxes) -> None:
+    sandbox = shared.sandbox()
+
+    def held() -> int:
+        kept = len(sandbox.running._idle) + len(sandbox.live._idle)
+        return len(os.listdir("/proc/self/fd")) - kept  # noqa: PTH208
+
+    shared.run("1")
+    before = held()
+    for _ in range(3):
+        shared.run("print(1)", "import os\nos._exit(3)", "2")
+    assert held() == before
