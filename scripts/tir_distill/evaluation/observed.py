@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..filters.behaviour import behaviour_of
-from ..filters.calls import fenced_code
+from ..filters.f04_image_code_text import writes_image_code
 from ..records import TirError, Trajectory, read_jsonl
-from ..records.behaviour import has_image_code
 from .gate import Behaviour
 from .official import guarded, official
 
@@ -51,7 +50,6 @@ class Observed:
 def observe(trajectory: Trajectory) -> Observed:
     """What one sample shows."""
     question, figures = trajectory.question, behaviour_of(trajectory)
-    written = any(has_image_code(code) for turn in trajectory.turns for code in fenced_code(turn.content))
     return Observed(
         question_id=question.id,
         sample=trajectory.sample_index,
@@ -63,7 +61,7 @@ def observe(trajectory: Trajectory) -> Observed:
         truncated=trajectory.stop == "truncated",
         letter=figures.letter,
         self_search=figures.self_search,
-        image_code=figures.image_code > 0 or written,
+        image_code=figures.image_code > 0 or writes_image_code(trajectory),
         searches=figures.searches,
         opens=figures.opens,
         python_calls=figures.python_calls,

@@ -1,4 +1,7 @@
-"""F4: a question without pictures has no code that handles pictures (seed section 5), run or only written out."""
+"""F4: a question without pictures has no code that handles pictures (seed section 5), run or only written out.
+
+Comments and strings of the code count too: a student that reads ``# no PIL needed`` learns to think of pictures.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,15 @@ def image_code_calls(trajectory: Trajectory) -> int:
     )
 
 
+def writes_image_code(trajectory: Trajectory) -> bool:
+    """Whether a code block in a turn's text or thinking handles pictures."""
+    texts = (text for turn in trajectory.turns for text in (turn.content, turn.thinking))
+    return any(has_image_code(code) for text in texts for code in fenced_code(text))
+
+
 def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
     if trajectory.question.task_type != "text_search":
         return None
     if image_code_calls(trajectory):
         return Fail(RULE, "image_code")
-    written = any(has_image_code(code) for turn in trajectory.turns for code in fenced_code(turn.content))
-    return Fail(RULE, "image_code_written") if written else None
+    return Fail(RULE, "image_code_written") if writes_image_code(trajectory) else None

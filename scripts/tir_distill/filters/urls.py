@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Iterable
 from urllib.parse import unquote
 
 _SAME_HOST = (
     (re.compile(r"\b(?:www\.)?(?:hf\.co|hf-mirror\.com)\b", re.IGNORECASE), "huggingface.co"),
-    (re.compile(r"\braw\.githubusercontent\.com\b|\bcdn\.jsdelivr\.net/gh\b", re.IGNORECASE), "github.com"),
+    (re.compile(r"\b\w+\.githubusercontent\.com\b|\bcdn\.jsdelivr\.net/gh\b", re.IGNORECASE), "github.com"),
+    (re.compile(r"\b(\w+)-(co|com|net)\.translate\.goog\b", re.IGNORECASE), r"\1.\2"),
+    (re.compile(r"\bdatasets-server\.huggingface\.co/", re.IGNORECASE), "huggingface.co/datasets/"),
+    (re.compile(r"\bhuggingface\.co/api/", re.IGNORECASE), "huggingface.co/"),
 )
 """Other names under which a blocked site serves the same files."""
-_OTHER_HOSTS = ("hf.co", "hf-mirror", "githubusercontent", "jsdelivr")
+_OTHER_HOSTS = ("hf.co", "hf-mirror", "githubusercontent", "jsdelivr", "translate.goog")
 _ENCODED_OR_RENAMED = ("%", *_OTHER_HOSTS)
+_WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]")
+_SPELLED = (
+    (re.compile(r"(?<=[A-Za-z0-9])[。．｡](?=[A-Za-z])|[\[({](?:\.|dot)[\])}]"), "."),
+    (re.compile(r"\\"), "/"),
+    (re.compile(r"(?<!:)/{2,}"), "/"),
+    (re.compile(r"(?<=[A-Za-z])(?:\.?:\d{1,5}|\.)(?=/)"), ""),  # port, and the root's full stop
+    (re.compile(r"/\.(?=/)"), ""),
+    *((re.compile(r"(?<=[^/:\s])/[^/\s]+/\.\.(?=/)"), ""),) * 4,
+    (re.compile(r"/\.\.(?=/)"), ""),
+)
+"""Spellings of an address that a server or a reader takes for the plain one."""
 _WORD_END = re.compile(r"[\s\"'<>()\[\]{}`，。；、！？（）《》]+")
 
 
@@ -23,7 +38,9 @@ _SIMPLE = re.compile(r"(?:[A-Za-z0-9_/:-]|\\\W|\.[*+])+")
 
 @functools.lru_cache(maxsize=16)
 def needles(patterns: tuple[str, ...]) -> tuple[str, ...] | None:
-    """For each pattern, text that every match holds; None when a pattern is not made of plain text and ``.*`` alone.
+    """For each pattern, a name that every match holds, however it is spelled: ``huggingface``, ``gaia_web``.
+
+    None when a pattern is not made of plain text and ``.*`` alone.
 
     Looking for a few plain strings is some ten times faster than the expression, and nearly always finds nothing.
     """
@@ -34,7 +51,8 @@ def needles(patterns: tuple[str, ...]) -> tuple[str, ...] | None:
         literals = [re.sub(r"\\(\W)", r"\1", literal) for literal in _LITERAL.findall(pattern)]
         if not literals:
             return None
-        found.append(max(literals, key=len).casefold())
+        longest = max(literals, key=len).casefold()
+        found.append(re.split(r"[./]", longest)[0] or longest)
     return tuple(found)
 
 
@@ -56,7 +74,8 @@ def blocked(text: str, patterns: tuple[str, ...]) -> str | None:
     plain = needles(patterns)
     if plain is not None:
         folded = text.casefold()
-        if not any(needle in folded for needle in plain) and not any(mark in folded for mark in _ENCODED_OR_RENAMED):
+        marked = any(mark in folded for mark in plain) or any(mark in folded for mark in _ENCODED_OR_RENAMED)
+        if not marked and (text.isascii() or not _WIDE.search(text)):
             return None
     for form in _forms(text):
         if expression.search(form):
@@ -72,14 +91,15 @@ def any_blocked(texts: Iterable[str], patterns: tuple[str, ...]) -> str | None:
 
 
 def _forms(text: str) -> list[str]:
+    """The text as it stands, decoded, and with each address in its plain spelling and under its first name."""
     forms = [text]
     if "%" in text:
         once = unquote(text)
         forms += [once, unquote(once)] if once != text else []
     for form in tuple(forms):
-        folded = form.casefold()
-        if any(host in folded for host in _OTHER_HOSTS):
-            for pattern, name in _SAME_HOST:
-                form = pattern.sub(name, form)
-            forms.append(form)
+        plain = form if form.isascii() else unicodedata.normalize("NFKC", _SPELLED[0][0].sub(".", form))
+        for pattern, instead in (*_SPELLED, *_SAME_HOST):
+            plain = pattern.sub(instead, plain)
+        if plain != form:
+            forms.append(plain)
     return forms

@@ -15,6 +15,8 @@ from tir_distill.config import ROOT, load
 from tir_distill.export import ExportSettings, PicturePlaces
 from tir_distill.export.rows import to_row
 from tir_distill.questions import Evidence, pack
+from tir_distill.questions.image_tar import FileHash, PackedPictures
+from tir_distill.questions.pack import pack_pictures
 from tir_distill.records import BadRow, TirError
 from tir_distill.records.private import mark_private, refuse_private
 
@@ -34,7 +36,10 @@ def test_the_packer_refuses(tmp_path: Path) -> None:
     mark_private(tmp_path / "out" / "private")
     nothing = Evidence(counts=(), kept=(), drops=(), evaluation=(), locks=())
     with pytest.raises(TirError, match="marked private"):
-        pack({}, nothing, out=tmp_path / "out", scripts_root=ROOT)
+        pack_pictures(tmp_path / "out")
+    pictures = PackedPictures(archive=FileHash(sha256="", size=0), files={})
+    with pytest.raises(TirError, match="marked private"):
+        pack({}, nothing, pictures, out=tmp_path / "out", scripts_root=ROOT)
 
 
 def test_the_mix_refuses(tmp_path: Path) -> None:

@@ -228,6 +228,14 @@ def test_f4_written_but_not_run() -> None:
     assert reason_of(sample, "F4") == "image_code_written"
 
 
+def test_f4_comments_and_thinking_count_as_written() -> None:
+    commented = Script().search()
+    commented.turn(commented.a_cell("# no PIL needed\nprint(1)", "1"))
+    assert rules_failed(commented.answer().done()) == ["F4"]
+    thought = Script().search(thinking=THINK + "\n```python\nimport cv2\n```").answer().done()
+    assert reason_of(thought, "F4") == "image_code_written"
+
+
 def test_f4_prose_is_no_code_and_pictures_are_allowed_elsewhere() -> None:
     assert rules_failed(Script().search().answer(thinking="PIL here means public interest litigation.").done()) == []
     script = Script().search()
@@ -239,14 +247,83 @@ def test_f4_prose_is_no_code_and_pictures_are_allowed_elsewhere() -> None:
 # F6
 
 
-@pytest.mark.parametrize("answer", ["B", "b", "(B)", "B.", "**B**", "Ｂ", "Option B", "选项B", r"\boxed{B}", "答案：B"])
-def test_f6_single_letter_fails(answer: str) -> None:
-    assert rules_failed(Script().search().answer(answer).done()) == ["F6"]
+LETTERS = [
+    *(
+        "B",
+        "b",
+        "(B)",
+        "B.",
+        "B)",
+        "a)",
+        "**B**",
+        "Ｂ",
+        "Option B",
+        "选项B",
+        r"\boxed{B}",
+        r"\boxed{\text{A}}",
+        "答案：B",
+        "I",
+    ),
+    *(
+        "X",
+        "O",
+        "Ⓐ",
+        "🅰",
+        "𝐀",
+        "A\u200b",
+        "A、",
+        "【A】",
+        "选A",
+        "我选 A。",
+        "B项",
+        "B选项",
+        "答案是A",
+        "<b>A</b>",
+        "$A$",
+    ),
+    *(
+        "Answer: C",
+        "The answer is D",
+        "So the answer is B.",
+        "it is B",
+        "B is correct",
+        "Correct answer: B",
+        "choose B",
+    ),
+    *("letter B", "option-B", "-B", "/B", "B?", "→ B", "choice (b)", r"\textbf{A}", "ANSWER: (B)"),
+]
+NO_LETTERS = [
+    *(
+        "BC",
+        "B2",
+        "5",
+        "５",
+        "李",
+        "甲",
+        "Plan B here",
+        "C++",
+        "C#",
+        "A+",
+        "A-",
+        "A. Mumbai",
+        "Ω",
+        "é",
+        "Я",
+        "Vitamin C",
+    ),
+    *("B: Mumbai", "A or B", "A, B", "X-ray", "°C", "A1", "1A", "选项 B：孟买", "It", "Right", "T-shirt", "The A"),
+]
 
 
-@pytest.mark.parametrize("answer", ["BC", "B2", "5", "李", "Plan B here", "C++", "A. Mumbai", "Ω", "é", "Vitamin C"])
-def test_f6_two_characters_pass(answer: str) -> None:
-    assert rules_failed(Script().search().answer(answer).done()) == []
+def test_f6_single_letter_in_any_form_fails() -> None:
+    passed = [answer for answer in LETTERS if rules_failed(Script().search().answer(answer).done()) != ["F6"]]
+    assert passed == []
+
+
+def test_f6_anything_else_passes() -> None:
+    """``The A`` is a letter too: articles are no part of an answer."""
+    failed = [answer for answer in NO_LETTERS if rules_failed(Script().search().answer(answer).done())]
+    assert failed == ["The A"]
 
 
 # F7

@@ -20,13 +20,57 @@ PATTERNS = (
 
 def test_needles_of_the_default_list() -> None:
     assert needles(PATTERNS) == (
-        "huggingface.co/datasets",
-        "github.com/",
+        "huggingface",
+        "github",
         "gaia_web",
         "who_and_when",
-        "openreview.net/attachment",
-        "scribd.com",
+        "openreview",
+        "scribd",
     )
+
+
+SPELLINGS = """
+https://huggingface.co//datasets/x
+https://huggingface.co:443/datasets/x
+https://huggingface.co./datasets/x
+https://user@huggingface.co/datasets/x
+https://huggingface.co/./datasets/x
+https://huggingface.co/spaces/a/../../datasets/x
+https://huggingface.co/../datasets/x
+https://huggingface.co/%64atasets/x
+https://huggingface.co\\datasets\\x
+https://huggingface.co/api/datasets/x
+https://datasets-server.huggingface.co/rows?dataset=x
+https://huggingface-co.translate.goog/datasets/x
+https://web.archive.org/web/2024/https://huggingface.co/datasets/x
+https://ｈｕｇｇｉｎｇｆａｃｅ.co/datasets/x
+huggingface。co/datasets/x
+huggingface[.]co/datasets/x
+https://hf-mirror.com/api/datasets/x
+https://gist.githubusercontent.com/a/b/raw/x.jsonl
+https://media.githubusercontent.com/media/a/b/x.jsonl
+https://github.com/a/b/blob/main/x.JSONL?raw=true
+https://openreview.net//attachment?id=1
+https://id.scribd.com/doc/1
+https://example.org/Who%5Fand%5FWhen
+"""
+NEIGHBOURS = """
+https://huggingface.co/models
+https://huggingface.com/datasets/x
+https://huggingface.co/docs/datasets
+https://github.com/a/b/x.json
+https://gist.github.com/a/x
+https://openreview.net/pdf?id=1
+https://scribd.net/doc
+https://who.int/and/when
+https://translate.goog/datasets
+C:\\datasets\\x.jsonl
+"""
+
+
+def test_every_spelling_of_a_blocked_address() -> None:
+    assert [line for line in SPELLINGS.split() if not blocked(f"看（{line}）。", PATTERNS)] == []
+    assert [line for line in NEIGHBOURS.split() if blocked(f"看（{line}）。", PATTERNS)] == []
 
 
 @pytest.mark.parametrize("pattern", ["a|b", "colou?r", "[ab]c", "x.y", "(ab)", "a{2}", r"\d", "a*", ".*"])
