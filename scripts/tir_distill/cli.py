@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
 import os
 import signal
@@ -19,6 +20,11 @@ log = logging.getLogger("tir_distill")
 SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 SHORTEST_SECRET = 6
 """Environment values below this length are not treated as keys: redacting them would garble ordinary text."""
+
+OPERATORS_TO_MEND = frozenset(
+    {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+)
+"""Failures of a path or a disk: a sentence is enough, since no traceback would help."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -95,6 +101,13 @@ def run(
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode(ExitCode.FAILED)
+    except OSError as error:
+        if error.errno not in OPERATORS_TO_MEND:
+            log.exception("unexpected error; this is a bug in tir-distill")
+        else:
+            place = f"{error.filename}: " if error.filename is not None else ""
+            print(redact(f"{parser.prog}: error: {place}{error.strerror}; mend it and start again"), file=sys.stderr)
+        code = ExitCode.FAILED
     except Exception:
         log.exception("unexpected error; this is a bug in tir-distill")
         code = ExitCode.FAILED

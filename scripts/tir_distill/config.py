@@ -6,6 +6,7 @@ merges in the same way, and hands its result to the scripts as JSON.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 """The folder that holds config/, resources/ and scripts/."""
 
 SCHEMA = ROOT / "resources" / "schemas" / "config.schema.json"
+MAY_BE_SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN(?!S)")
 DEFAULTS = ROOT / "config" / "config.yaml"
 
 
@@ -36,6 +38,8 @@ def read(path: Path) -> dict[str, Any]:
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"{path}: no such configuration file") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read as a configuration file ({error.strerror})") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not YAML ({error})") from None
     if not isinstance(value, dict):
@@ -51,7 +55,7 @@ def validate(config: Mapping[str, Any], name: str = "configuration") -> None:
     validator = jsonschema.Draft202012Validator(orjson.loads(SCHEMA.read_bytes()))
     problems = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.absolute_path)))
     if problems:
-        lines = [f"  {_place(p)}: {p.message}" for p in problems[:20]]
+        lines = [f"  {_place(p)}: {_said(p)}" for p in problems[:20]]
         raise UsageError("\n".join([f"{name}: {len(problems)} wrong value(s); see config/README.md", *lines]))
     _check_meaning(config, name)
 
@@ -64,6 +68,16 @@ def _place(problem: Any) -> str:
         if len(unknown) == 1:
             path.append(str(unknown[0]))
     return ".".join(path) or "(top)"
+
+
+def _said(problem: Any) -> str:
+    """What is wrong; the value itself stays out of it where somebody may have written a key in place of its name."""
+    written = " ".join([*map(str, problem.absolute_path), repr(problem.instance)]).upper()
+    if problem.validator == "additionalProperties" or not MAY_BE_SECRET.search(written):
+        return str(problem.message)
+    if problem.validator == "pattern":
+        return "expected the name of an environment variable in capitals (keys are never written into a file)"
+    return f"expected {problem.validator} {problem.validator_value!r} (the value is not shown: it may be a key)"
 
 
 def _check_meaning(config: Mapping[str, Any], name: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -30,10 +31,18 @@ def outcome(error: BaseException | None) -> int:
         (KeyboardInterrupt(), 2),
         (AuditFailed("a"), 3),
         (UsageError("a"), 64),
+        (OSError(errno.ENOSPC, "No space left on device"), 1),
     ],
 )
 def test_each_error_has_its_exit_code(error: BaseException | None, code: int) -> None:
     assert outcome(error) == code
+
+
+def test_failures_of_a_path_or_disk_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert outcome(OSError(errno.ENOSPC, "No space left on device", "rows.jsonl")) == 1
+    assert capsys.readouterr().err == "x: error: rows.jsonl: No space left on device; mend it and start again\n"
+    assert outcome(OSError(errno.EBADF, "Bad file descriptor")) == 1
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_unknown_flags_exit_64(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,29 @@ def test_every_shipped_configuration_is_valid(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "value",
+    [
+        {"teacher": {"key_env": "sk-4711"}},
+        {"teacher": {"key_env": {"value": "sk-4711"}}},
+        {"teacher": {"api_key": "sk-4711"}},
+        {"teacher": [{"api_key": "sk-4711"}]},
+        {"sk": {"token": "sk-4711"}},
+    ],
+)
+def test_a_key_written_into_a_file_is_not_repeated(tmp_path: Path, value: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(overlay(tmp_path, value))
+    assert "4711" not in str(caught.value)
+
+
+def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Is a directory"):
+        load(tmp_path)
+    with pytest.raises(UsageError, match="no such configuration file"):
+        load(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
     ("value", "words"),
     [
         ({"samplin": {}}, "samplin"),
