@@ -1,6 +1,7 @@
 """Teacher sampling, one job per shard: the paid stage.
 
-REQUIRED INPUTS: <handover>/phase_10k.jsonl; <results>/<run>/gate.json for a run with a gate
+REQUIRED INPUTS: <handover>/phase_10k.jsonl, eval_text_index.json (read when filters.extra names evaluation_text);
+                 <results>/<run>/gate.json for a run with a gate
 OUTPUTS: <results>/<run>/shards/<bucket>/<nnnn>-of-<N>.trajectories.jsonl and .questions.jsonl
 STATE (no outputs, they outlive a failed job): <results>/<run>/state/journal/, the search ledger in <state>/
 CONFIG: sampling, plan, teacher (decide the result); engine, budgets, ledger, sandbox (do not)
@@ -10,11 +11,19 @@ No code digest stands in `params:` here, on purpose: editing code never buys a s
 the job again, and the journal replays every sample whose fingerprint still holds.
 """
 
+SAMPLE = (
+    "sample_shard.py --config {params.config:q} --questions {input.questions:q} --img-root {params.img_root:q}"
+    " --eval-index {input.index:q} --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q}"
+    " {params.flags} --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
+)
+"""What the three rules below have in common: one shard of one run."""
+
 
 rule sample_shard:
     """Sample the questions of one shard until each is accepted, exhausted or deferred for good."""
     input:
         questions=f"{HANDOVER}/phase_10k.jsonl",
+        index=ancient(f"{HANDOVER}/eval_text_index.json"),
         template=ancient(TEMPLATE),
         gate=lambda wildcards: [ancient(path) for path in tir.gate_paper(config, wildcards.run)],
     output:
@@ -38,10 +47,7 @@ rule sample_shard:
         img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
-        "sample_shard.py --config {params.config:q} --questions {input.questions:q} --img-root {params.img_root:q}"
-        " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.flags}"
-        " --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
-        " --trajectories {output.trajectories:q} --questions-out {output.questions:q} 2> {log:q}"
+        SAMPLE + " --trajectories {output.trajectories:q} --questions-out {output.questions:q} 2> {log:q}"
 
 
 rule top_up_shard:
@@ -53,6 +59,7 @@ rule top_up_shard:
     input:
         filtered=ancient(f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.filtered.jsonl"),
         questions=ancient(f"{HANDOVER}/phase_10k.jsonl"),
+        index=ancient(f"{HANDOVER}/eval_text_index.json"),
     output:
         f"{RESULTS}/{{run}}/state/top_up/{{bucket}}/{{index}}-of-{{shards}}.done",
     log:
@@ -76,8 +83,41 @@ rule top_up_shard:
         img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
-        "sample_shard.py --config {params.config:q} --questions {input.questions:q} --img-root {params.img_root:q}"
-        " --run-dir {params.run_dir:q} --run {wildcards.run:q} --phase {params.phase:q} {params.flags}"
-        " --bucket {wildcards.bucket:q} --shard {wildcards.index} --shards {wildcards.shards}"
-        " --top-up {input.filtered:q} --trajectories {params.stem:q}.trajectories.jsonl"
+        SAMPLE + " --top-up {input.filtered:q} --trajectories {params.stem:q}.trajectories.jsonl"
+        " --questions-out {params.stem:q}.questions.jsonl 2> {log:q} && touch {output:q}"
+
+
+rule retry_deferred:
+    """Open the questions again that were given up after their attempts; then start the run's own target again."""
+    input:
+        [f"{RESULTS}/{run}/state/retry/{shard}.done" for run in RUNS for shard in tir.deferred_shards(config, run)],
+    localrule: True
+
+
+rule retry_deferred_shard:
+    """Sample the given-up questions of a finished shard once more; its two files are written again in place."""
+    input:
+        ended=ancient(f"{RESULTS}/{{run}}/shards/{{bucket}}/{{index}}-of-{{shards}}.questions.jsonl"),
+        questions=ancient(f"{HANDOVER}/phase_10k.jsonl"),
+        index=ancient(f"{HANDOVER}/eval_text_index.json"),
+    output:
+        temp(f"{RESULTS}/{{run}}/state/retry/{{bucket}}/{{index}}-of-{{shards}}.done"),
+    log:
+        f"{RESULTS}/{{run}}/logs/retry_deferred_shard/{{bucket}}/{{index}}-of-{{shards}}.log",
+    benchmark:
+        f"{RESULTS}/{{run}}/benchmarks/retry_deferred_shard/{{bucket}}/{{index}}-of-{{shards}}.jsonl"
+    priority: lambda wildcards: tir.shard_priority(config, wildcards.bucket)
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        phase=lambda wildcards: SAMPLED[wildcards.run]["phase"],
+        flags=lambda wildcards: tir.shard_flags(config, wildcards.run),
+        run_dir=lambda wildcards: f"{RESULTS}/{wildcards.run}",
+        stem=lambda wildcards: (
+            f"{RESULTS}/{wildcards.run}/shards/{wildcards.bucket}/{wildcards.index}-of-{wildcards.shards}"
+        ),
+        img_root=lambda wildcards, input: str(Path(input.questions).parent),
+        config=CONFIG,
+    shell:
+        SAMPLE + " --retry deferred --trajectories {params.stem:q}.trajectories.jsonl"
         " --questions-out {params.stem:q}.questions.jsonl 2> {log:q} && touch {output:q}"

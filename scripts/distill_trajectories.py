@@ -62,8 +62,6 @@ def configuration(args: argparse.Namespace) -> dict[str, Any]:
     config["plan"]["k_first"] = min(config["plan"]["k_first"], config["plan"]["k_max"])
     config["paths"]["state"] = str(args.out.resolve().parent / "state")
     validate(config, "configuration and flags")
-    if "evaluation_text" in config["filters"]["extra"]:
-        raise UsageError("filters.extra: evaluation_text needs the workflow, which knows the evaluation sets' index")
     return config
 
 
@@ -112,6 +110,7 @@ def set_aside(out: Path, config: dict[str, Any]) -> None:
 def main(args: argparse.Namespace) -> None:
     from tir_distill.rollout.forecast import forecast, table
 
+    cli.terminate_as_interrupt()
     if args.resume and args.fresh:
         raise UsageError("--resume and --fresh exclude each other")
     config = configuration(args)
@@ -136,7 +135,7 @@ def sample_and_finish(
     ``selected``: only these are sampled; whatever else the run has finished stays in its files.
     """
     from tir_distill.export import Tokens
-    from tir_distill.pipeline import RunPlaces, ShardFiles, finish_run, summary
+    from tir_distill.pipeline import RunPlaces, ShardFiles, filter_settings, finish_run, summary
     from tir_distill.rollout import ShardJob
     from tir_distill.rollout.assemble import run_shard
 
@@ -159,7 +158,10 @@ def sample_and_finish(
     (args.out / "state" / "stop.json").unlink(missing_ok=True)
     with cli.ProgressLine(name, len(questions if selected is None else selected)) as progress:
         counter = Tokens.from_config(config)
-        report = asyncio.run(run_shard(config, job, counter=counter, progress=progress, clear_stop=True))
+        filters = filter_settings(config, args.img_root / "eval_text_index.json")
+        report = asyncio.run(
+            run_shard(config, job, counter=counter, progress=progress, clear_stop=True, filters=filters)
+        )
     log.info("%s: %d questions, %s", name, report.questions, dict(report.statuses))
     places = RunPlaces(name, args.out, args.img_root, row_root=args.img_root)
     with cli.ProgressLine(f"{name}: filters and rows") as progress:

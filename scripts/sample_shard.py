@@ -35,10 +35,13 @@ def questions_of(
 
 def main(args: argparse.Namespace) -> None:
     from tir_distill.export import Tokens
+    from tir_distill.pipeline import filter_settings
     from tir_distill.rollout import ShardJob
     from tir_distill.rollout.assemble import run_shard
 
+    cli.terminate_as_interrupt()
     config = cli.load_config(args.config)
+    filters = filter_settings(config, args.eval_index or args.img_root / "eval_text_index.json")
     if args.samples is not None:
         config["plan"] |= {"k_first": args.samples, "k_max": args.samples, "k_max_text": args.samples}
     job = ShardJob(
@@ -64,7 +67,8 @@ def main(args: argparse.Namespace) -> None:
     )
     label = f"{args.run} {args.bucket} {args.shard:04d}-of-{args.shards:04d}"
     with cli.ProgressLine(label, len(job.questions)) as progress:
-        report = asyncio.run(run_shard(config, job, counter=Tokens.from_config(config), progress=progress))
+        counter = Tokens.from_config(config)
+        report = asyncio.run(run_shard(config, job, counter=counter, progress=progress, filters=filters))
     log.info("%s: %d questions, %s", label, report.questions, dict(report.statuses))
 
 
@@ -95,6 +99,9 @@ def _parser() -> cli.Parser:
         type=Path,
         metavar="FILTERED",
         help="the shard's .filtered.jsonl: sample further where it holds no accepted sample of a question",
+    )
+    parser.add_argument(
+        "--eval-index", type=Path, help="index for the extra rule evaluation_text (default: that in --img-root)"
     )
     parser.add_argument("--per-bucket", type=int, metavar="N", help="only N questions of the bucket (smoke run)")
     parser.add_argument("--samples", type=int, metavar="N", help="N samples of each question in place of the plan")

@@ -1,5 +1,7 @@
 """A scripted teacher over real HTTP, with every reply shape and fault that servers are known for, and stub rooms.
 
+The same server answers searches as Serper does.
+
 The teacher is stateless: what it says follows from the conversation that it is sent and from the seed, so runs can be
 compared whatever the order of arrival. ``python -m rollout_helpers`` runs one shard against such a server; the kill
 tests kill that process.
@@ -192,6 +194,12 @@ class FakeTeacher:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
+    @property
+    def env(self) -> dict[str, str]:
+        """What a command needs to know of it."""
+        search = f"http://127.0.0.1:{self.port}/search"
+        return {"TEACHER_URL": self.url, "TEACHER_MODEL": "fake", "SERPER_URL": search, "SERPER_API_KEY": "serper-key"}
+
     def __enter__(self) -> FakeTeacher:
         self._thread.start()
         assert self._ready.wait(10)
@@ -208,6 +216,7 @@ class FakeTeacher:
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self._complete)
         app.router.add_post("/tool", self._tool)
+        app.router.add_post("/search", self._search)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
@@ -216,6 +225,13 @@ class FakeTeacher:
         self._ready.set()
         await self._stop.wait()
         await runner.cleanup()
+
+    async def _search(self, request: web.Request) -> web.Response:
+        """As Serper answers: one hit that repeats the query."""
+        query = (await request.json())["q"]
+        self.tool_calls[query] += 1
+        hit = {"title": query, "link": "https://pages.example/1", "snippet": f"About {query}.", "position": 1}
+        return web.json_response({"organic": [hit]})
 
     async def _tool(self, request: web.Request) -> web.Response:
         body = await request.json()

@@ -117,6 +117,47 @@ class Servers:
         self.process.wait(timeout=10)
 
 
+RUN = "big"
+BUCKET = "chartqa_human"
+
+
+def generated_clone(root: Path, questions: int, shards: int, **sections: Any) -> Clone:
+    """A clone whose hand-over is a generated question file without pictures, and its overlay ``run.yaml``.
+
+    The run is called ``big``: one bucket, one sample of a question, no judge. ``sections`` go over that.
+    """
+    import yaml
+
+    copy_project(root)
+    handover = root / "results" / "handover"
+    handover.mkdir(parents=True)
+    lines = [
+        json.dumps(
+            {"id": f"g{i}", "source": "demo", "bucket": BUCKET, "priority": "P0", "phase": "full",
+             "task_type": "image_reasoning", "question": f"What is item {i}?", "answer": f"thing {i}",
+             "candidate_answers": "[]", "images": [], "meta": {}}
+        )
+        for i in range(questions)
+    ]  # fmt: skip
+    (handover / "phase_10k.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (handover / "eval_text_index.json").write_text("{}\n", encoding="utf-8")  # read only when a filter asks for it
+    shutil.copytree(HOME / ".cache" / "chat_template", root / "results" / "state" / "chat_template")
+    others = {name: {"count": 0, "pilot": 0} for name in ("fvqa_train", "evobrowsecomp", "livevqa_news_l2")}
+    overlay: dict[str, Any] = {
+        "paths": {"handover": "results/handover"},
+        "buckets": {**others, BUCKET: {"count": questions, "pilot": 0, "shards": shards}},
+        "selection": {"total": questions},
+        "runs": {"pilot": None, "full": None, RUN: {"phase": "all", "adopt": [], "gate": None}},
+        "plan": {"k_first": 1, "k_max": 1, "k_max_text": 1},
+        "budgets": {"serper_qps": 1000},
+        "judge": {"enabled": False},
+        "mixes": {"pilot": None, "full": None},
+        **sections,
+    }
+    (root / "run.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
+    return Clone(root)
+
+
 @dataclass
 class DemoRun:
     """A finished demo run, the servers that it talked to, and the arguments that name it."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from .config import validate
 from .records.errors import ExitCode, TirError, UsageError
 from .records.hashing import combine, digest, file_sha256, text_digest
-from .records.jsonl import read_json, write_json
+from .records.jsonl import read_json, read_jsonl, write_json
 from .records.question import PRIORITIES
 
 if TYPE_CHECKING:
@@ -168,6 +168,17 @@ def filtered_shards(config: Mapping[str, Any], run: str) -> list[str]:
     return [name for name in shard_names(config, run) if (folder / f"{name}.filtered.jsonl").exists()]
 
 
+def deferred_shards(config: Mapping[str, Any], run: str) -> list[str]:
+    """Finished shards of a run with questions that were given up: what ``retry_deferred`` opens again (RULINGS 8)."""
+    folder = Path(config["paths"]["results"]) / run / "shards"
+    return [
+        name
+        for name in shard_names(config, run)
+        if (path := folder / f"{name}.questions.jsonl").exists()
+        and any(row["status"] == "deferred" for row in read_jsonl(path))
+    ]
+
+
 def mixes(config: Mapping[str, Any]) -> list[str]:
     """Mixes whose runs exist in this configuration."""
     defined = runs(config)
@@ -259,15 +270,18 @@ class Marks:
             path.unlink(missing_ok=True)
 
 
-def exit_code_after_failure(run_dirs: Sequence[Path], *, terminated: bool = False) -> tuple[ExitCode, str]:
-    """Snakemake always ends with 1; say what really happened (stopped and resumable, audit failed, failed)."""
+def exit_code_after_failure(run_dirs: Sequence[Path], *, terminated: str = "") -> tuple[ExitCode, str]:
+    """Snakemake always ends with 1; say what really happened (stopped and resumable, audit failed, failed).
+
+    ``terminated``: name of the signal that the workflow itself received.
+    """
     for run_dir in run_dirs:
         marks = Marks(run_dir)
         if marks.stop.exists():
             mark = read_json(marks.stop)
             return ExitCode.RESUMABLE, f"{run_dir.name} stopped: {mark['reason']} ({mark.get('detail', '')}), resumable"
     if terminated:
-        return ExitCode.RESUMABLE, "stopped by SIGTERM; the same command goes on from here"
+        return ExitCode.RESUMABLE, f"stopped by {terminated}; the same command goes on from here"
     for run_dir in run_dirs:
         if Marks(run_dir).audit.exists():
             return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
@@ -301,24 +315,32 @@ def _ledgers(config: Mapping[str, Any]) -> Iterator[Ledger]:
 
 @dataclass
 class Termination:
-    """What a SIGTERM to Snakemake does: it alone would wait for the running shards to end, which may take hours."""
+    """What SIGTERM and SIGINT to Snakemake do: it alone would wait for the running shards to end, which may take hours.
+
+    A signal to Snakemake need not reach its jobs (Ctrl-C does, ``kill`` does not), so shards are told by the ledger.
+    """
 
     config: Mapping[str, Any]
-    received: bool = False
+    received: str = ""
+    """Name of the first signal."""
 
     def install(self) -> None:
-        """Stand before Snakemake's own handler, which starts no further job."""
-        earlier = signal.getsignal(signal.SIGTERM)
+        """Stand before Snakemake's own handlers, which start no further job."""
+        for name in (signal.SIGTERM, signal.SIGINT):
+            self._install(name)
+
+    def _install(self, name: signal.Signals) -> None:
+        earlier = signal.getsignal(name)
 
         def handle(number: int, frame: FrameType | None) -> None:
             if not self.received:
-                self.received = True
+                self.received = name.name
                 for ledger in _ledgers(self.config):  # shards end within their grace period, resumable
-                    ledger.stop("operator", "SIGTERM received")
+                    ledger.stop("operator", f"{name.name} received")
             if callable(earlier):
                 earlier(number, frame)
 
-        signal.signal(signal.SIGTERM, handle)
+        signal.signal(name, handle)
 
 
 # ---- environment -----------------------------------------------------------------------------------------------------

@@ -32,15 +32,25 @@ async def run_shard(
     retry: RetryPolicy | None = None,
     clear_stop: bool = False,
     grader: Grades | None = None,
+    filters: FilterSettings | None = None,
     files_of: FilesOf | None = None,
 ) -> ShardReport:
     """Open every room, sample the shard, close them. Raises what ``sample_shard`` raises.
 
     ``clear_stop``: take the run's stop flag away first; only for the command that starts a whole run. ``grader``: in
-    place of rules and judge. ``files_of``: files that python cells find beside the pictures.
+    place of rules and judge. ``filters``: in place of those that the configuration alone describes; the extra rule
+    ``evaluation_text`` needs an index that only the caller can read. ``files_of``: files that python cells find beside
+    the pictures.
     """
     async with open_rooms(
-        config, job, counter=counter, retry=retry, clear_stop=clear_stop, grader=grader, files_of=files_of
+        config,
+        job,
+        counter=counter,
+        retry=retry,
+        clear_stop=clear_stop,
+        grader=grader,
+        filters=filters,
+        files_of=files_of,
     ) as rooms:
         return await sample_shard(config, job, rooms, progress=progress)
 
@@ -54,6 +64,7 @@ async def open_rooms(
     retry: RetryPolicy | None = None,
     clear_stop: bool = False,
     grader: Grades | None = None,
+    filters: FilterSettings | None = None,
     files_of: FilesOf | None = None,
 ) -> AsyncIterator[Rooms]:
     """The real rooms of a shard."""
@@ -83,7 +94,7 @@ async def open_rooms(
                 read_picture=Pictures(job.image_root, job.run_dir).read,
             )
         )
-        filters = FilterSettings.from_config(config)
+        chosen = filters or FilterSettings.from_config(config)
         teachers: dict[int, Completer] = {}
 
         def teacher_for(question: Question) -> Completer:
@@ -111,8 +122,8 @@ async def open_rooms(
             teacher_for=teacher_for,
             open_session=open_session,
             grader=grader,
-            evaluate=functools.partial(evaluate, settings=filters),
-            filter_hash=filters.hash,
+            evaluate=functools.partial(evaluate, settings=chosen),
+            filter_hash=chosen.hash,
             books=ledger,
             counter=counter,
             spend=spend,

@@ -12,6 +12,9 @@ from ..records import Stopped
 
 log = logging.getLogger(__name__)
 
+SAME_SIGNAL_S = 0.5
+"""A second signal within this time is the first one again: a supervisor's to us, and the same passed on by a shell."""
+
 
 class Control:
     """One run's will to go on. The first reason to stop stands."""
@@ -48,12 +51,16 @@ class Control:
 
     @contextmanager
     def signals(self) -> Iterator[None]:
-        """SIGINT and SIGTERM stop the run; a second one cuts at once."""
+        """SIGINT and SIGTERM stop the run; another one after that cuts at once."""
         loop = asyncio.get_running_loop()
         names = (signal.SIGINT, signal.SIGTERM)
 
+        last = float("-inf")
+
         def on_signal(name: str) -> None:
-            if self.stopping:
+            nonlocal last
+            earlier_s, last = loop.time() - last, loop.time()
+            if self.stopping and earlier_s > SAME_SIGNAL_S:
                 self.cut()
             self.stop("operator", f"{name} received")
 

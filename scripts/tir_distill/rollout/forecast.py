@@ -1,10 +1,14 @@
-"""What a run will cost, before its first paid call: from the configuration, or from a finished pilot's statistics."""
+"""What a run will cost, before its first paid call: from the configuration, or from a finished run's statistics.
+
+Expected figures are products of means, bucket by bucket: nothing is averaged over buckets, because a multi-hop search
+question costs ten times what a chart costs. The largest figures assume that every limit is reached.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ..records import Question, UsageError
@@ -31,7 +35,15 @@ ASSUMED = {
     "text_search": Rates(samples=2.8, turns=10, tokens=120_000, searches=14, accepted=0.25),
     "image_reasoning": Rates(samples=2.4, turns=3, tokens=20_000, searches=0.3, accepted=0.7),
 }
-"""Used without a pilot. Shares of accepted questions follow seed section 2; the rest are round guesses."""
+"""Used where nothing was measured. Shares of accepted questions follow seed section 2; the rest are round guesses."""
+
+MEASURED = {
+    "samples": "samples_per_question",
+    "turns": "turns_per_sample",
+    "searches": "searches_billed_per_sample",
+    "accepted": "accepted_per_question",
+}
+"""Rate -> its key in ``per_bucket.<bucket>`` of stats.json; tokens stand one level deeper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +59,68 @@ class Line:
     searches: float
     worst_searches: int
     tokens: float
+    worst_tokens: int
     usd: float
     worst_usd: float
     accepted: float
+    source: str
+    """Where the rates come from: ``assumed``, ``measured``, or ``measured on <bucket>``."""
 
 
 def forecast(
     questions: Iterable[Question], config: Mapping[str, Any], stats: Mapping[str, Any] | None = None
 ) -> list[Line]:
-    """One line per bucket, in the order of the questions.
+    """One line per bucket and task type, in the order of the questions.
 
-    ``stats``: a finished run's stats.json. Raises UsageError when it lacks the counts that are needed.
+    ``stats``: a finished run's stats.json. A bucket that the run did not sample takes the figures of those buckets of
+    its task type that it did, or the assumed ones. Raises UsageError when the statistics cannot serve at all.
     """
     counts: Counter[tuple[str, str]] = Counter((question.bucket, question.task_type) for question in questions)
-    measured = _measured(stats) if stats is not None else None
-    return [_line(bucket, task, count, config, measured) for (bucket, task), count in counts.items()]
+    measured = _buckets(stats) if stats is not None else {}
+    return [
+        _line(bucket, task, count, config, *_rates(bucket, task, measured)) for (bucket, task), count in counts.items()
+    ]
 
 
-def _line(bucket: str, task_type: str, count: int, config: Mapping[str, Any], measured: Rates | None) -> Line:
-    plan, limits = PlanSettings.from_config(config, task_type), Limits.from_config(config, task_type)
+def _buckets(stats: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """The figures per bucket. Raises UsageError when there are none."""
+    buckets = stats.get("per_bucket")
+    if not isinstance(buckets, Mapping):
+        raise UsageError("the statistics lack 'per_bucket': give the stats.json of a run finished by this version")
+    found = {name: entry for name, entry in buckets.items() if isinstance(entry, Mapping) and entry.get("samples")}
+    if not found:
+        raise UsageError("the statistics are of an empty run: give the stats.json of a finished run")
+    return found
+
+
+def _rates(bucket: str, task_type: str, measured: Mapping[str, Mapping[str, Any]]) -> tuple[Rates, str]:
+    """Rates of a bucket and the word for where they come from."""
     assumed = ASSUMED[task_type]
-    rates = assumed if measured is None or task_type != "image_search" else measured
+    if bucket in measured:
+        return _measured(measured[bucket], assumed), "measured"
+    alike = {name: entry for name, entry in measured.items() if entry.get("task_types") == [task_type]}
+    if not alike:
+        return assumed, "assumed"
+    name = max(alike, key=lambda name: (alike[name].get("questions") or 0, name))
+    return _measured(alike[name], assumed), f"measured on {name}"
+
+
+def _measured(entry: Mapping[str, Any], assumed: Rates) -> Rates:
+    """A bucket's means; the assumed one where a figure was not measured (a server that states no tokens)."""
+    tokens = entry.get("tokens_per_sample")
+    values = {name: entry.get(key) for name, key in MEASURED.items()}
+    values["tokens"] = tokens.get("total") if isinstance(tokens, Mapping) else None
+    return Rates(
+        **{
+            field.name: float(value) if isinstance(value := values[field.name], int | float) else default
+            for field in fields(Rates)
+            for default in [getattr(assumed, field.name)]
+        }
+    )
+
+
+def _line(bucket: str, task_type: str, count: int, config: Mapping[str, Any], rates: Rates, source: str) -> Line:
+    plan, limits = PlanSettings.from_config(config, task_type), Limits.from_config(config, task_type)
     samples = count * min(rates.samples, plan.k_max)
     worst_samples = count * plan.k_max
     worst_searches = count * min(plan.max_searches, plan.k_max * limits.max_searches)
@@ -87,73 +140,50 @@ def _line(bucket: str, task_type: str, count: int, config: Mapping[str, Any], me
         searches=searches,
         worst_searches=worst_searches,
         tokens=tokens,
+        worst_tokens=worst_tokens,
         usd=searches * per_search + tokens * per_token,
         worst_usd=worst_searches * per_search + worst_tokens * per_token,
-        accepted=count * rates.accepted,
+        accepted=count * min(rates.accepted, 1.0),
+        source=source,
     )
 
 
-def _measured(stats: Mapping[str, Any]) -> Rates:
-    """Means of a finished run. Its turns and tokens are not in every stats.json; then the assumed ones stay."""
-    assumed = ASSUMED["image_search"]
-    try:
-        questions = stats["questions"]["total"]
-        samples, requests = stats["samples"], stats["search"]["requests"]
-        accepted = stats["questions"]["accepted"]
-    except (KeyError, TypeError) as error:
-        raise UsageError(f"the statistics lack {error}: give the stats.json of a finished run") from None
-    if not questions or not samples:
-        raise UsageError("the statistics are of an empty run: give the stats.json of a finished run")
-    return Rates(
-        samples=samples / questions,
-        turns=assumed.turns,
-        tokens=stats.get("tokens_per_sample", assumed.tokens),
-        searches=requests / samples,
-        accepted=accepted / questions,
-    )
+HEAD = ("bucket", "questions", "samples", "turns", "searches", "tokens", "USD", "accepted", "rates")
 
 
 def table(lines: Iterable[Line]) -> str:
     """The forecast as text: expected, and in brackets the most that the limits allow."""
-    head = ("bucket", "questions", "samples", "turns", "searches", "tokens", "USD", "accepted")
-    rows = [head]
-    total = [0.0] * 11
-    for line in lines:
-        values = (
-            line.questions,
-            line.samples,
-            line.worst_samples,
-            line.turns,
-            line.worst_turns,
-            line.searches,
-            line.worst_searches,
-            line.tokens,
-            line.usd,
-            line.worst_usd,
-            line.accepted,
-        )
-        total = [a + b for a, b in zip(total, values, strict=True)]
-        rows.append(_row(line.bucket, values))
-    rows.append(_row("total", total))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = list(lines)
+    rows = [HEAD, *(_row(line) for line in lines), _row(_total(lines))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
+            cell.ljust(width) if i in (0, len(HEAD) - 1) else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
+        ).rstrip()
         for row in rows
     )
 
 
-def _row(name: str, v: Iterable[float]) -> tuple[str, str, str, str, str, str, str, str]:
-    n, samples, worst_samples, turns, worst_turns, searches, worst_searches, tokens, usd, worst_usd, accepted = v
+def _total(lines: Iterable[Line]) -> Line:
+    lines = list(lines)
+    sums = {
+        field.name: sum(getattr(line, field.name) for line in lines)
+        for field in fields(Line)
+        if field.name not in ("bucket", "source")
+    }
+    return Line(bucket="total", source="", **sums)
+
+
+def _row(line: Line) -> tuple[str, ...]:
     return (
-        name,
-        f"{n:,.0f}",
-        f"{samples:,.0f} (<= {worst_samples:,.0f})",
-        f"{turns:,.0f} (<= {worst_turns:,.0f})",
-        f"{searches:,.0f} (<= {worst_searches:,.0f})",
-        f"{tokens / 1e6:,.1f} M",
-        f"{usd:,.2f} (<= {worst_usd:,.2f})",
-        f"{accepted:,.0f}",
+        line.bucket,
+        f"{line.questions:,}",
+        f"{line.samples:,.0f} (<= {line.worst_samples:,})",
+        f"{line.turns:,.0f} (<= {line.worst_turns:,})",
+        f"{line.searches:,.0f} (<= {line.worst_searches:,})",
+        f"{line.tokens / 1e6:,.1f} M (<= {line.worst_tokens / 1e6:,.0f} M)",
+        f"{line.usd:,.2f} (<= {line.worst_usd:,.2f})",
+        f"{line.accepted:,.0f}",
+        line.source,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from rollout_helpers import question, settings
 from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
-from tir_distill.records import Question, UsageError, shard_of, write_json, write_jsonl
+from tir_distill.records import UsageError, shard_of, write_json, write_jsonl
 from tir_distill.rollout.forecast import forecast, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -147,23 +146,73 @@ def test_a_shard_takes_its_bucket_phase_and_ids(monkeypatch: pytest.MonkeyPatch,
     assert sample_shard.questions_of(file, bucket="b", phase="pilot", index=0, shards=1) == []
 
 
-def test_forecast_in_plain_numbers() -> None:
-    questions: list[Question] = [question(i) for i in range(10)]
-    line = asdict(forecast(questions, settings())[0])
-    assert (line["questions"], line["worst_samples"], line["worst_searches"], line["worst_turns"]) == (10, 40, 240, 440)
-    stats = {"samples": 25, "questions": {"total": 10, "accepted": 5}, "search": {"requests": 100, "cache_hits": 0}}
-    line = asdict(forecast(questions, settings(), stats)[0])
-    assert (line["samples"], line["searches"], line["accepted"]) == (25, 100, 5)
-    assert line["usd"] == pytest.approx(0.1)
-    with pytest.raises(UsageError, match="lack"):
-        forecast(questions, settings(), {"samples": 1})
-    assert "total" in table(forecast(questions, settings()))
+PILOT = {
+    "per_bucket": {
+        "fvqa": {
+            "task_types": ["image_search"],
+            "questions": 100,
+            "samples": 250,
+            "samples_per_question": 2.5,
+            "accepted_per_question": 0.6,
+            "turns_per_sample": 4.0,
+            "tokens_per_sample": {"prompt": 29_000.0, "completion": 1_000.0, "total": 30_000.0, "measured": 250},
+            "searches_per_sample": 3.0,
+            "searches_billed_per_sample": 2.0,
+        },
+        "evo": {
+            "task_types": ["text_search"],
+            "questions": 20,
+            "samples": 60,
+            "samples_per_question": 3.0,
+            "accepted_per_question": 0.1,
+            "turns_per_sample": 12.5,
+            "tokens_per_sample": {"prompt": None, "completion": None, "total": None, "measured": 0},
+            "searches_per_sample": 18.0,
+            "searches_billed_per_sample": 16.0,
+        },
+    }
+}
+"""A pilot of two very different buckets; the second one's server stated no tokens."""
+
+
+def test_forecast_goes_bucket_by_bucket_and_is_worked_out_by_hand() -> None:
+    """Averages over buckets would be far off: the text bucket costs eight times the searches of the other."""
+    questions = [question(i, bucket="fvqa") for i in range(10)]
+    questions += [question(f"e{i}", bucket="evo", task_type="text_search") for i in range(4)]
+    questions += [question(f"l{i}", bucket="livevqa") for i in range(6)]  # never sampled: as the bucket most like it
+    questions += [question("c", bucket="chart", task_type="image_reasoning")]  # nothing like it was sampled
+    config = settings(budgets={"usd_per_search": 0.001, "usd_per_million_tokens": 2.0})
+    fvqa, evo, livevqa, chart = forecast(questions, config, PILOT)
+    assert (fvqa.samples, fvqa.turns, fvqa.searches, fvqa.tokens, fvqa.accepted) == (25, 100, 50, 750_000, 6)
+    assert fvqa.usd == pytest.approx(50 * 0.001 + 0.75 * 2)
+    # at most: 4 samples each, 11 replies a sample (10 and the forced one), 24 billed searches a question
+    assert (fvqa.worst_samples, fvqa.worst_turns, fvqa.worst_searches) == (40, 440, 240)
+    assert fvqa.worst_tokens == 440 * (24_000 + 8_192)
+    assert fvqa.worst_usd == pytest.approx(0.24 + 440 * 32_192 * 2 / 1e6)
+    # text: 3 samples of at most 16 replies, 50 billed searches a question; tokens were not stated: 120,000 assumed
+    assert (evo.samples, evo.turns, evo.searches, evo.tokens) == (12, 150, 192, 1_440_000)
+    assert evo.accepted == pytest.approx(0.4)
+    assert (evo.worst_samples, evo.worst_turns, evo.worst_searches) == (12, 192, 200)
+    assert (livevqa.samples, livevqa.searches, livevqa.source) == (15, 30, "measured on fvqa")
+    assert (chart.samples, chart.tokens, chart.source) == (2.4, 48_000, "assumed")
+    last = table([fvqa, evo, livevqa, chart]).splitlines()[-1].split()
+    assert last[:4] == ["total", "21", "54", "(<="]
+    assert "272" in last  # 50 + 192 + 30 + 0.72 searches
+
+
+def test_forecast_keeps_within_the_limits_and_refuses_what_it_cannot_read() -> None:
+    (line,) = forecast([question(i) for i in range(10)], settings(plan={"k_max": 1}))
+    assert (line.samples, line.worst_samples, line.worst_searches, line.source) == (10, 10, 80, "assumed")
+    with pytest.raises(UsageError, match="per_bucket"):
+        forecast([question(1)], settings(), {"samples": 1})
+    with pytest.raises(UsageError, match="empty run"):
+        forecast([question(1)], settings(), {"per_bucket": {"fvqa": {"samples": 0}}})
 
 
 def test_plan_prints_and_pays_nothing(
     distill: Any, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_json(tmp_path / "s.json", {"samples": 2, "questions": {"total": 1, "accepted": 1}, "search": {"requests": 6}})
+    write_json(tmp_path / "s.json", PILOT)
     for words in (["--plan"], ["--plan", str(tmp_path / "s.json")]):
         args = distill._parser().parse_args(["--in", str(file), "--out", str(tmp_path / "o"), *words])
         distill.main(args)
