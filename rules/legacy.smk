@@ -52,9 +52,10 @@ rule clean_legacy:
     params:
         code=tir.code_digest("legacy", "export"),
         no_thinking=lambda wildcards: config["legacy"][wildcards.legacy]["no_thinking"],
+        min_think=config["filters"]["min_think_chars"],
     shell:
         "clean_legacy.py --in {input:q} --out {output.rows:q} --queue {output.queue:q} --report {output.report:q}"
-        " --no-thinking {params.no_thinking:q} 2> {log:q}"
+        " --no-thinking {params.no_thinking:q} --min-think-chars {params.min_think} 2> {log:q}"
 
 
 rule verify_legacy:

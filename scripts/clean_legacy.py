@@ -19,12 +19,22 @@ parser.add_argument("--out", type=Path, required=True, help="rows that may be tr
 parser.add_argument("--queue", type=Path, help="rows that wait for their thinking (default: OUT with .queue.jsonl)")
 parser.add_argument("--report", type=Path, help="counts (default: OUT with .report.json)")
 parser.add_argument("--no-thinking", choices=["keep", "drop", "queue"], default="drop", help="default: %(default)s")
+parser.add_argument(
+    "--min-think-chars", type=int, default=20, help="shorter thoughts are none (F10; default: %(default)s)"
+)
 parser.add_argument("--keep-letters", action="store_true", help="leave single-letter answers as they are")
 
 
 def main(args: argparse.Namespace) -> None:
     queue = args.queue or args.out.with_suffix(".queue.jsonl")
-    report = clean_file(args.source, args.out, queue, no_thinking=args.no_thinking, letters=not args.keep_letters)
+    report = clean_file(
+        args.source,
+        args.out,
+        queue,
+        no_thinking=args.no_thinking,
+        letters=not args.keep_letters,
+        min_think_chars=args.min_think_chars,
+    )
     write_json(args.report or args.out.with_suffix(".report.json"), report.to_dict())
     dropped = ", ".join(f"{reason} {count}" for reason, count in sorted(report.dropped.items())) or "none"
     print(

@@ -25,7 +25,7 @@ from ..export import IMAGE_TAG, Row, find_markup
 from ..records import BadRow, Message, Progress, Stopped, atomic_writer, digest, dumps, read_jsonl, stable_int
 from ..records.conversation import assistant_content
 from ..teacher import Reply, TeacherFault
-from .clean import without_thinking
+from .clean import thought_and_text, without_thinking
 from .journal import ReplyJournal
 from .same_action import action_of, calls_of
 from .window import in_order
@@ -112,11 +112,11 @@ class Backfill:
     async def fill(self, row: Row) -> Row:
         """The row with a thought in every turn. Raises BadRow naming why it stays out, TeacherFault, Stopped."""
         messages: list[Row] = [dict(message) for message in row["messages"]]
-        missing = without_thinking(row)
+        missing = without_thinking(row, self.settings.min_think_chars)
         tools = orjson.loads(row["tools"])
         for number in missing:
             thinking = await self._thinking(row, messages, number, tools)
-            visible = visible_text(messages[number]["content"])
+            visible = thought_and_text(messages[number]["content"])[1]
             messages[number]["content"] = assistant_content(thinking, visible)
         lineage = row["lineage"] | {
             "repaired_turns": dumps([row["messages"][n].get("turn", n) for n in missing]).decode()
@@ -127,7 +127,7 @@ class Backfill:
         self, row: Row, messages: Sequence[Row], number: int, tools: Sequence[Mapping[str, Any]]
     ) -> str:
         wanted = messages[number]
-        action = action_of(visible_text(wanted["content"]), calls_of(wanted))
+        action = action_of(thought_and_text(wanted["content"])[1], calls_of(wanted))
         if not action:
             raise BadRow("no_action", f"{row['id']}: message {number} neither calls a tool nor answers")
         reason = "another_step"
@@ -182,14 +182,9 @@ class Backfill:
         return paid
 
 
-def visible_text(content: str) -> str:
-    """What follows the thinking."""
-    return content.split("</think>", 1)[-1].strip() if content.startswith("<think>") else content.strip()
-
-
 def step_text(message: Mapping[str, Any]) -> str:
     """A message as the teacher is told it: visible text, then each call."""
-    lines = [visible_text(message["content"])]
+    lines = [thought_and_text(message["content"])[1]]
     for name, arguments in calls_of(message):
         value = orjson.loads(arguments)
         lines.append(f"call of {name}:\n{value['code'] if name == 'python' else arguments}")

@@ -8,24 +8,44 @@ from typing import Literal
 
 from ..export import IMAGE_TAG, Row
 from ..records import BadRow
+from ..records.behaviour import find_answer
 from .letters import letter_of, options_in
 
-_EMPTY_THINK = re.compile(r"\A<think>\s*</think>")
+_OPEN, _CLOSE = "<think>", "</think>"
 _LAST_ANSWER = re.compile(r"(.*<answer>)(.*?)(</answer>)", re.S)
 
 NoThinking = Literal["keep", "drop", "queue"]
 
 
-def without_thinking(row: Mapping[str, object]) -> list[int]:
-    """Indices of the messages in which the assistant answers without a thought."""
+def thought_and_text(content: str) -> tuple[str, str]:
+    """The thinking that a content begins with, and the visible text after it."""
+    if not content.startswith(_OPEN):
+        return "", content.strip()
+    thinking, _, visible = content[len(_OPEN) :].partition(_CLOSE)
+    return thinking.strip(), visible.strip()
+
+
+def without_thinking(row: Mapping[str, object], min_chars: int = 1) -> list[int]:
+    """Indices of the messages in which the assistant acts after a thought of fewer characters, or after none."""
     messages = row["messages"]
     assert isinstance(messages, list)
     return [
         number
         for number, message in enumerate(messages)
-        if message["role"] == "assistant"
-        and (not message["content"].startswith("<think>") or _EMPTY_THINK.match(message["content"]))
+        if message["role"] == "assistant" and len(thought_and_text(message["content"])[0]) < min_chars
     ]
+
+
+def check_answer(row: Row) -> None:
+    """Raises BadRow ``no_answer`` where the last visible text gives none, ``open_answer`` for tags that do not pair.
+
+    Of several answers the last one counts, as everywhere.
+    """
+    visible = [thought_and_text(m["content"])[1] for m in row["messages"] if m["role"] == "assistant"]
+    if not visible or not find_answer(visible[-1]):
+        raise BadRow("no_answer", f"{row['id']}: the last message answers nothing")
+    if any(text.count("<answer>") > text.count("</answer>") for text in visible):
+        raise BadRow("open_answer", f"{row['id']}: an <answer> is not closed")
 
 
 def letter_to_text(row: Row) -> tuple[Row, bool]:

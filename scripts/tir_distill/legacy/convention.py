@@ -21,7 +21,8 @@ _SETS = re.compile(r"^[ \t]*input_image\s*=(?!=)", re.M)
 
 def runnable(code: str, paths: Sequence[str], pictures: int, name: str) -> str:
     """Code that runs under the convention. Raises BadRow ``picture_of_a_result`` for objects that would not exist."""
-    for number, path in sorted(enumerate(paths), key=lambda item: -len(item[1])):  # one path may begin another
+    for number, path in sorted(enumerate(paths), key=lambda item: -len(item[1])) if paths else ():
+        # the longest first: one path may begin another
         code = code.replace(path, f"image_{number + 1}.png" if number else "input_image.jpg")
     if "/" in code:
         code = _ABSOLUTE.sub(_in_work_folder, code)

@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import orjson
-
-from ..export import IMAGE_TAG, LINEAGE_KEYS, ROW_KEYS, Row, find_markup, tools_text
+from ..export import IMAGE_TAG, LINEAGE_KEYS, Row, find_markup, tools_text
 from ..records import BadRow, digest
 from ..records.behaviour import has_image_code, has_search
 from ..records.conversation import assistant_content
 from ..records.neutralise import neutralise
 from .answers import in_answer_tags
-from .convention import runnable, uses, with_input_object
+from .convention import runnable, with_input_object
+from .letters import letter_of
 from .pictures import PictureStore, picture_bytes
 from .shapes import LegacyRow
 from .turns import NativeConversation, NativeTurn, python_call, to_turns
@@ -59,50 +58,64 @@ class LegacySettings:
         return frozenset(tool["function"]["name"] for tool in self.tools)
 
 
-@dataclass(frozen=True)
-class Converted:
+class Converted(NamedTuple):
     """A native row and what the report counts about it."""
 
     row: Row
     has_code: bool
     image_path: bool
+    """Code names IMAGE_PATH."""
     input_image: bool
+    """Code names input_image.jpg."""
+    without_thinking: bool
+    """Some turn has no thought."""
+    letter: bool
+    """The answer is an option's letter."""
 
 
 def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) -> Converted:
     """Convert one row. Raises BadRow with the reason under which it is dropped."""
     name = legacy.id
     conversation = to_turns(legacy.messages, name)
-    _give_input_object(conversation)
-    last = conversation.turns[-1]
+    turns = conversation.turns
+    _give_input_object(turns)
+    last = turns[-1]
     last.text = in_answer_tags(last.text)
     user = _tags_joined(conversation.user.strip())
-    results = [result for turn in conversation.turns for result in turn.results]
-    missing = len(legacy.images) - user.count(IMAGE_TAG) - sum(result.count(IMAGE_TAG) for result in results)
+    given = user.count(IMAGE_TAG)
+    missing = len(legacy.images) - given - sum([text.count(IMAGE_TAG) for turn in turns for text in turn.results])
     if missing < 0:
         raise BadRow("picture_count", f"{name}: {-missing} more <image> tags than pictures")
-    user = IMAGE_TAG * missing + user  # ms-swift puts missing tags there too
-    given = user.count(IMAGE_TAG)
+    if missing:
+        user = IMAGE_TAG * missing + user  # ms-swift puts missing tags there too
+        given += missing
 
     messages: list[Row] = [
         {"role": "system", "content": settings.system},
         {"role": "user", "content": _told(user, name)},
     ]
     codes: list[str] = []
-    names: list[str] = []
-    for index, turn in enumerate(conversation.turns):
-        calls, written = _calls(turn, index, legacy, given, settings.known)
-        codes += written
-        names += [call.name for call in turn.calls]
+    unthought = False
+    for index, turn in enumerate(turns):
+        unthought = unthought or not turn.thinking
+        calls = _calls(turn, index, legacy, given, settings.known, codes) if turn.calls else []
         messages.append(_reply(turn, index, calls, name))
-        messages += [
-            {"role": "tool", "tool_call_id": call["id"], "content": _told(_tags_joined(result), name)}
-            for call, result in zip(calls, turn.results, strict=True)
-        ]
+        if calls:
+            messages += [
+                {"role": "tool", "tool_call_id": call["id"], "content": _told(_tags_joined(result), name)}
+                for call, result in zip(calls, turn.results, strict=True)
+            ]
     images = [store.put(picture_bytes(value, settings.pictures, name), name) for value in legacy.images]
-    flags = [uses(code) for code in codes]
-    row = _row(legacy, conversation, settings, messages, images, codes, names)
-    return Converted(row, bool(codes), any(a for a, _ in flags), any(b for _, b in flags))
+    answer = conversation.answer or ""
+    written = "\n".join(codes)
+    return Converted(
+        _row(legacy, conversation, answer, settings, messages, images, codes),
+        bool(codes),
+        "IMAGE_PATH" in written,
+        "input_image.jpg" in written,
+        unthought,
+        letter_of(answer) is not None,
+    )
 
 
 def _tags_joined(text: str) -> str:
@@ -110,11 +123,11 @@ def _tags_joined(text: str) -> str:
     return _AFTER_TAG.sub(r"\1", text) if IMAGE_TAG in text else text
 
 
-def _give_input_object(conversation: NativeConversation) -> None:
-    if not any("input_image" in call.arguments for turn in conversation.turns for call in turn.calls):
+def _give_input_object(turns: Sequence[NativeTurn]) -> None:
+    if not any("input_image" in call.given for turn in turns for call in turn.calls):
         return
-    places = [(t, n) for t in conversation.turns for n, call in enumerate(t.calls) if call.name == "python"]
-    codes = [orjson.loads(turn.calls[number].arguments)["code"] for turn, number in places]
+    places = [(turn, n) for turn in turns for n, call in enumerate(turn.calls) if call.name == "python"]
+    codes = [turn.calls[number].given for turn, number in places]
     for (turn, number), code in zip(places, with_input_object(codes), strict=True):
         turn.calls[number] = python_call(code)
 
@@ -122,13 +135,14 @@ def _give_input_object(conversation: NativeConversation) -> None:
 def _row(
     legacy: LegacyRow,
     conversation: NativeConversation,
+    answer: str,
     settings: LegacySettings,
     messages: list[Row],
     images: Sequence[Path],
     codes: Sequence[str],
-    names: Sequence[str],
 ) -> Row:
-    values: dict[str, Any] = {
+    names = [call.name for turn in conversation.turns for call in turn.calls]
+    return {  # ROW_KEYS, in their order
         "id": f"{settings.name}_{legacy.id}",
         "messages": messages,
         "images": [path.relative_to(settings.row_root).as_posix() for path in images],
@@ -139,9 +153,9 @@ def _row(
         "teacher": "legacy",
         "n_samples": 1,
         "judge_model": "none",
-        "has_self_search": has_search(names),
-        "has_image_code": any(has_image_code(code) for code in codes),
-        "answer": legacy.answer or conversation.answer or "",
+        "has_self_search": len(names) > len(codes) and has_search(names),
+        "has_image_code": any(map(has_image_code, codes)),
+        "answer": legacy.answer or answer,
         "licence": settings.licence,
         "lineage": _LINEAGE
         | {
@@ -150,38 +164,35 @@ def _row(
             "fingerprint": digest([[role, text] for role, text in legacy.messages]),
         },
     }
-    return {key: values[key] for key in ROW_KEYS}
 
 
 def _calls(
-    turn: NativeTurn, index: int, legacy: LegacyRow, given: int, known: frozenset[str]
-) -> tuple[list[Row], list[str]]:
-    """The calls of a turn in OpenAI shape, and the code they run."""
+    turn: NativeTurn, index: int, legacy: LegacyRow, given: int, known: frozenset[str], codes: list[str]
+) -> list[Row]:
+    """The calls of a turn in OpenAI shape; the code that they run is added to ``codes``."""
     calls: list[Row] = []
-    codes: list[str] = []
     for position, call in enumerate(turn.calls):
         if call.name not in known:
             raise BadRow("unsupported_tool", f"{legacy.id}: calls {call.name!r}, which this mix does not declare")
-        arguments = call.arguments
         if call.name == "python":
-            code = runnable(orjson.loads(arguments)["code"], legacy.image_paths, given, legacy.id)
-            if found := find_markup(code, by_model=True):
+            code = runnable(call.given, legacy.image_paths, given, legacy.id)
+            if "<" in code and (found := find_markup(code, by_model=True)):
                 raise BadRow("markup_in_text", f"{legacy.id}: {found!r} in the code of turn {index}")
             codes.append(code)
-            arguments = orjson.dumps({"code": code}).decode()
+            call = python_call(code)
         calls.append(
             {
                 "id": f"call_{index}_{position}",
                 "type": "function",
-                "function": {"name": call.name, "arguments": arguments},
+                "function": {"name": call.name, "arguments": call.arguments},
             }
         )
-    return calls, codes
+    return calls
 
 
 def _reply(turn: NativeTurn, index: int, calls: list[Row], name: str) -> Row:
     for where, text in (("thinking", turn.thinking), ("visible text", turn.text)):
-        if found := find_markup(text, by_model=True):
+        if "<" in text and (found := find_markup(text, by_model=True)):
             raise BadRow("markup_in_text", f"{name}: {found!r} in the {where} of turn {index}")
     reply: Row = {"role": "assistant", "content": assistant_content(turn.thinking, turn.text), "turn": index}
     if calls:
@@ -191,6 +202,8 @@ def _reply(turn: NativeTurn, index: int, calls: list[Row], name: str) -> Row:
 
 def _told(text: str, name: str) -> str:
     """Text that the model was told: everything but its ``<image>`` tags is neutralised, as tool output is."""
+    if text.isascii() and "<" not in text and "\0" not in text:
+        return text.strip()
     clean = IMAGE_TAG.join(map(neutralise, text.split(IMAGE_TAG))).strip()
     if "<" in clean and (found := find_markup(clean.replace(IMAGE_TAG, ""))):
         raise BadRow("markup_in_text", f"{name}: {found!r} in a message to the model")

@@ -26,6 +26,13 @@ _STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + 
 _STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
 
 
+_USUAL = re.compile(
+    r"\s*+(?:<think>([^<]*+)</think>)?+([^<]*+(?:<answer>[^<]*+</answer>[^<]*+)?+)"
+    r"(?:<code>\s*+```python\n([^<`]*+)(?<=\n)```\s*+</code>\s*+)?+"
+)
+_USUAL_RESULT = re.compile(r"\s*+<tool_response>([^<]*+)</tool_response>\s*+")
+
+
 class Piece(NamedTuple):
     """One part of a text. ``code`` is source without fence; ``call`` is the JSON text between the tags."""
 
@@ -40,14 +47,10 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
     inside thinking comes out as ``think`` pieces; code and results inside it keep their own kinds.
     """
     out: list[Piece] = []
-
-    def say(part: str) -> None:
-        if part:
-            out.append(Piece("think" if thinking else "text", part))
-
     at = 0
     while match := _OPENING.search(text, at):
-        say(text[at : match.start()])
+        if match.start() > at:
+            out.append(Piece("think" if thinking else "text", text[at : match.start()]))
         tag = match.group(1)
         at = match.end()
         if tag is None or tag == "think":
@@ -70,8 +73,27 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
             body = text[at:] if end < 0 else text[at:end]
             at = len(text) if end < 0 else end + len(tag) + 3
             out.append(Piece("result", body.strip("\n")))
-    say(text[at:])
+    if at < len(text):
+        out.append(Piece("think" if thinking else "text", text[at:]))
     return out, thinking
+
+
+def usual(text: str) -> tuple[str, str, str | None] | None:
+    """Thinking, visible text and code of a text with one of each at most, in that order, none with a ``<`` in it.
+
+    What ``pieces`` says of such a text, in one look: nearly all texts are of this kind. None for any other.
+    """
+    match = _USUAL.fullmatch(text)
+    if match is None:
+        return None
+    thinking, visible, code = match.groups()
+    return thinking or "", visible, None if code is None else code.strip("\n")
+
+
+def usual_result(text: str) -> str | None:
+    """The result in a message that is one ``<tool_response>`` without a ``<`` in it; None for any other."""
+    match = _USUAL_RESULT.fullmatch(text)
+    return match.group(1).strip("\n") if match else None
 
 
 def _source(text: str, start: int) -> tuple[str, int]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
@@ -33,6 +32,7 @@ ROLES = {
     "function_call": "call",
     "tool_call": "call",
 }
+_USUAL_ROLES = {role: meaning for role, meaning in ROLES.items() if meaning != "call"}
 IMAGE_TAG = "<image>"
 _CLUE = re.compile(r"<image_clue_\d+>(.*?)</image_clue_\d+>", re.S)
 _USER_IMAGE_PATH = re.compile(r"\n?[^\n]*User Image Path:[*\s]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'*]+))[^\n]*")
@@ -45,8 +45,7 @@ class LegacyMessage(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyRow:
+class LegacyRow(NamedTuple):
     """One row, whatever its clothes."""
 
     id: str
@@ -57,7 +56,6 @@ class LegacyRow:
     image_paths: tuple[str, ...] = ()
     """Absolute paths under which the row's own text and code name its pictures (Thyme)."""
     answer: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_row(row: Mapping[str, Any], *, default_id: str, default_source: str) -> LegacyRow:
@@ -65,8 +63,10 @@ def read_row(row: Mapping[str, Any], *, default_id: str, default_source: str) ->
     name = str(row.get("id") or row.get("data_id") or default_id)
     source = str(row.get("source") or default_source)
     answer = str(row.get("answer") or row.get("solution") or "")
-    turns = row.get("messages") if row.get("messages") is not None else row.get("conversations")
-    if isinstance(turns, Sequence) and not isinstance(turns, str) and turns:
+    turns = row.get("messages")
+    if turns is None:
+        turns = row.get("conversations")
+    if turns and isinstance(turns, list | tuple):
         return _from_turns(row, turns, name, source, answer)
     if isinstance(row.get("question"), str) and isinstance(row.get("response"), str):
         return _from_thyme(row, name, source, answer)
@@ -77,6 +77,12 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
     messages: list[LegacyMessage] = []
     inline: list[Any] = []
     for number, turn in enumerate(turns):
+        plain = turn.get("content")
+        if type(plain) is str and "<image_clue_" not in plain and not turn.get("tool_calls"):
+            usual = _USUAL_ROLES.get(str(turn.get("role")))
+            if usual is not None:  # nearly every message of nearly every row: nothing to take apart
+                messages.append(LegacyMessage(usual, plain))
+                continue
         given = turn["role"] if "role" in turn else turn.get("from")
         role = ROLES.get(str(given))
         if role is None:

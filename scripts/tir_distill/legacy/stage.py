@@ -10,13 +10,14 @@ from typing import Any
 
 from ..export import Row, complete_first
 from ..records import BadRow, Progress, atomic_writer, dumps, read_jsonl
-from .answers import ANSWER
-from .clean import NoThinking, letter_to_text, without_thinking
+from .clean import NoThinking, check_answer, letter_to_text, without_thinking
 from .convert import LegacySettings, convert
-from .letters import letter_of
 from .pictures import PictureStore
 from .readers import read_rows
 from .shapes import read_row
+
+SHOWN_EVERY = 64
+"""Rows between two signs of progress."""
 
 
 @dataclass
@@ -65,21 +66,22 @@ def convert_file(
         def converted() -> Iterator[Row]:
             for number, raw in enumerate(read_rows(source)):
                 report.rows_read += 1
-                if progress is not None:
+                if progress is not None and number % SHOWN_EVERY == 0:
                     progress.update(done=report.rows_read, kept=report.rows_written)
-                name = f"row_{number}"
+                name = ""
                 if isinstance(raw, BadRow):
-                    drop(name, raw)
+                    drop(f"row_{number}", raw)
                     continue
                 try:
                     legacy = read_row(raw, default_id=str(number), default_source=settings.name)
                     name = legacy.id
                     result = convert(legacy, settings, store)
                 except BadRow as error:
-                    drop(name, error)
+                    drop(name or f"row_{number}", error)
                     continue
                 except (AttributeError, KeyError, TypeError, ValueError) as error:
                     # a row of yet another shape must never end a conversion of thousands; its words are kept
+                    name = name or f"row_{number}"
                     drop(name, BadRow("unreadable_row", f"{name}: {type(error).__name__}: {error}"))
                     continue
                 report.rows_written += 1
@@ -87,14 +89,15 @@ def convert_file(
                 report.rows_with_code += result.has_code
                 report.image_path += result.image_path
                 report.input_image += result.input_image
-                report.without_thinking += bool(without_thinking(result.row))
-                answer = ANSWER.findall(result.row["messages"][-1]["content"])
-                report.letter_answers += bool(answer and letter_of(answer[-1]))
+                report.without_thinking += result.without_thinking
+                report.letter_answers += result.letter
                 report.per_source[legacy.source] += 1
                 yield result.row
 
         for row in complete_first(converted()):
             good.write(dumps(row) + b"\n")
+        if progress is not None:
+            progress.update(done=report.rows_read, kept=report.rows_written)
     return report
 
 
@@ -114,11 +117,14 @@ class CleanReport:
         }
 
 
-def clean_file(source: Path, out: Path, queue: Path, *, no_thinking: NoThinking, letters: bool) -> CleanReport:
+def clean_file(
+    source: Path, out: Path, queue: Path, *, no_thinking: NoThinking, letters: bool, min_think_chars: int = 1
+) -> CleanReport:
     """Native rows without what the audit would refuse: letters become option texts, rows without thinking or without
     an answer go.
 
-    ``no_thinking="queue"`` puts such rows into ``queue`` for a teacher to write what is missing.
+    ``no_thinking="queue"`` puts rows with too short a thought into ``queue`` for a teacher to write what is missing.
+    ``min_think_chars``: shorter thoughts are none (the command takes F10's 20); they are counted apart.
     """
     report = CleanReport()
     with atomic_writer(queue) as waiting, atomic_writer(out) as good:
@@ -127,20 +133,19 @@ def clean_file(source: Path, out: Path, queue: Path, *, no_thinking: NoThinking,
             for row in read_jsonl(source):
                 report.rows_read += 1
                 try:
-                    if not ANSWER.search(row["messages"][-1]["content"]):
-                        raise BadRow("no_answer", f"{row['id']}: the last message answers nothing")
+                    check_answer(row)
                     if letters:
                         row, replaced = letter_to_text(row)
                         report.letters_replaced += replaced
                 except BadRow as error:
                     report.dropped[error.reason] += 1
                     continue
-                if no_thinking != "keep" and without_thinking(row):
+                if no_thinking != "keep" and without_thinking(row, min_think_chars):
                     if no_thinking == "queue":
                         report.queued += 1
                         waiting.write(dumps(row) + b"\n")
                     else:
-                        report.dropped["no_thinking"] += 1
+                        report.dropped["no_thinking" if without_thinking(row) else "short_thinking"] += 1
                     continue
                 report.rows_written += 1
                 yield row

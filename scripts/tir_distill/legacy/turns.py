@@ -20,7 +20,7 @@ import orjson
 
 from ..records import BadRow
 from .answers import ANSWER
-from .protocol import Piece, pieces
+from .protocol import pieces, usual, usual_result
 from .shapes import LegacyMessage
 
 _RESULT_PREFIX = re.compile(r"\A\s*(?:Search result|Code output|Execution result|Output)s?:\s*\n?", re.I)
@@ -29,10 +29,16 @@ _ALIASES = {"code": "python", "code_interpreter": "python", "python_interpreter"
 
 
 class NativeCall(NamedTuple):
-    """A tool call with its arguments as a JSON object text."""
+    """A tool call."""
 
     name: str
-    arguments: str
+    given: str
+    """Source of a ``python`` cell as it stands; the arguments of any other call as a JSON object text."""
+
+    @property
+    def arguments(self) -> str:
+        """The arguments as a JSON object text, as the row holds them."""
+        return orjson.dumps({"code": self.given}).decode() if self.name == "python" else self.given
 
 
 @dataclass(slots=True)
@@ -61,23 +67,26 @@ class NativeConversation:
 
 def to_turns(messages: Sequence[LegacyMessage], name: str) -> NativeConversation:
     """Convert one row's messages. Raises BadRow naming the row and the reason."""
-    body = [message for message in messages if message.role != "system"]
+    body = [message for message in messages if message[0] != "system"]
     if not body or body[0].role != "user":
         raise BadRow("no_question", f"{name}: the first message after the system prompt is not the user's")
     builder = _Builder(name)
-    for number, message in enumerate(body[1:], start=1):
-        if message.role == "assistant":
-            builder.said(message.text)
-        elif builder.waiting or message.role == "tool":
-            for text in _bare_results(message.text, builder.calls):
-                builder.result(text, number)
+    for number, (role, text) in enumerate(body):
+        if role == "assistant":
+            builder.said(text)
+        elif number == 0:
+            continue
+        elif builder.waiting or role == "tool":
+            builder.told(text, number)
         else:
             raise BadRow("second_question", f"{name}: message {number} is a user message that answers no call")
-    return NativeConversation(user=body[0].text, turns=builder.finish())
+    return NativeConversation(body[0].text, builder.finish())
 
 
 def _bare_results(text: str, calls: int) -> list[str]:
     """The results in one message, without tags or prefix: one per call where the counts agree, else one in all."""
+    if (only := usual_result(text)) is not None:
+        return [only]
     found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"] if "<" in text else []
     if not found:
         return [_RESULT_PREFIX.sub("", text, count=1).strip("\n")]
@@ -86,6 +95,8 @@ def _bare_results(text: str, calls: int) -> list[str]:
 
 class _Builder:
     """Collects pieces into turns."""
+
+    __slots__ = ("current", "name", "thinking", "turns")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -98,75 +109,81 @@ class _Builder:
         """A call has been made and no result has come."""
         return self.current is not None and bool(self.current.calls) and not self.current.results
 
-    @property
-    def calls(self) -> int:
-        """Calls of the turn that is being built."""
-        return len(self.current.calls) if self.current else 0
-
     def said(self, text: str) -> None:
-        if self.waiting:
-            raise BadRow("call_without_result", f"{self.name}: the model goes on without the result of its call")
-        self._close()
-        parts, self.thinking = pieces(text, thinking=self.thinking)
-        for piece in parts:
-            self._add(piece)
-
-    def _add(self, piece: Piece) -> None:
-        if piece.kind == "result":
-            self.result(piece.text, -1)
+        """A message of the model."""
+        turn = self.current
+        if turn is not None:
+            if turn.calls and not turn.results:
+                raise BadRow("call_without_result", f"{self.name}: the model goes on without the result of its call")
+            self._close(turn)
+        if not self.thinking and (found := usual(text)) is not None:
+            thinking, visible, code = found
+            if text:
+                self.current = NativeTurn(thinking, visible, [] if code is None else [python_call(code)])
             return
-        if self.current is not None and self.current.results:
-            if not piece.text.strip():
-                return  # white space between a result and what follows belongs to nobody
-            self._close()
-        turn = self.current = self.current or NativeTurn()
-        if piece.kind == "think":
-            turn.thinking += piece.text
-        elif piece.kind == "text":
-            turn.text += piece.text
-        elif piece.kind == "code":
-            turn.calls.append(python_call(piece.text))
-        else:
-            turn.calls.append(json_call(piece.text, self.name))
+        parts, self.thinking = pieces(text, thinking=self.thinking)
+        for kind, part in parts:
+            if kind == "result":
+                self._results([part], -1)
+                continue
+            turn = self.current
+            if turn is not None and turn.results:
+                if not part.strip():
+                    continue  # white space between a result and what follows belongs to nobody
+                self._close(turn)
+                turn = None
+            if turn is None:
+                turn = self.current = NativeTurn()
+            if kind == "think":
+                turn.thinking += part
+            elif kind == "text":
+                turn.text += part
+            elif kind == "code":
+                turn.calls.append(python_call(part))
+            else:
+                turn.calls.append(json_call(part, self.name))
 
-    def result(self, text: str, number: int) -> None:
+    def told(self, text: str, number: int) -> None:
+        """A message with results."""
+        self._results(_bare_results(text, len(self.current.calls) if self.current else 0), number)
+
+    def _results(self, texts: list[str], number: int) -> None:
         if self.current is None or not self.current.calls:
             raise BadRow("result_without_call", f"{self.name}: a result (message {number}) belongs to no call")
-        self.current.results.append(text)
+        self.current.results += texts
 
-    def _close(self) -> None:
-        if self.current is None:
-            return
-        turn = self.current
-        if turn.calls and len(turn.results) != len(turn.calls):
-            turn.calls = [_joined(turn.calls, self.name)] if len(turn.results) == 1 else turn.calls
-        if turn.calls and len(turn.results) != len(turn.calls):
-            raise BadRow(
-                "results_do_not_match",
-                f"{self.name}: {len(turn.calls)} calls but {len(turn.results)} results in a turn",
-            )
+    def _close(self, turn: NativeTurn) -> None:
+        if len(turn.results) != len(turn.calls):
+            if len(turn.results) != 1:
+                raise BadRow(
+                    "results_do_not_match",
+                    f"{self.name}: {len(turn.calls)} calls but {len(turn.results)} results in a turn",
+                )
+            turn.calls = [_joined(turn.calls, self.name)]
         turn.thinking, turn.text = turn.thinking.strip(), turn.text.strip()
         if turn.thinking or turn.text or turn.calls:
             self.turns.append(turn)
         self.current = None
 
     def finish(self) -> list[NativeTurn]:
-        if self.waiting and self.current is not None:
-            if not ANSWER.search(self.current.text):
-                raise BadRow("code_without_result", f"{self.name}: ends in a call with neither result nor answer")
-            raise BadRow("answer_beside_call", f"{self.name}: the last message both answers and calls a tool")
-        ended_in_result = self.current is not None and bool(self.current.results)
-        self._close()
+        """All turns. Raises BadRow for a conversation that does not end in words of the model."""
+        last = self.current
+        if last is not None:
+            if last.calls and not last.results:
+                if not ANSWER.search(last.text):
+                    raise BadRow("code_without_result", f"{self.name}: ends in a call with neither result nor answer")
+                raise BadRow("answer_beside_call", f"{self.name}: the last message both answers and calls a tool")
+            self._close(last)
         if not self.turns:
             raise BadRow("no_reply", f"{self.name}: the model says nothing")
-        if ended_in_result:
+        if last is not None and last.results:
             raise BadRow("no_final_reply", f"{self.name}: ends in a tool result")
         return self.turns
 
 
 def python_call(source: str) -> NativeCall:
     """A ``python`` call of one cell."""
-    return NativeCall("python", orjson.dumps({"code": source}).decode())
+    return NativeCall("python", source)
 
 
 def json_call(text: str, name: str) -> NativeCall:
@@ -190,6 +207,8 @@ def json_call(text: str, name: str) -> NativeCall:
     wanted = _ACTIONS[tool]
     if not isinstance(arguments, dict) or any(not isinstance(arguments.get(key), str) for key in wanted):
         raise BadRow("bad_call_json", f"{name}: {tool} needs the text arguments {wanted}")
+    if tool == "python":
+        return python_call(arguments["code"])
     return NativeCall(tool, orjson.dumps({key: arguments[key] for key in wanted}).decode())
 
 
@@ -197,4 +216,4 @@ def _joined(calls: Sequence[NativeCall], name: str) -> NativeCall:
     """Several code blocks that ran as one cell."""
     if any(call.name != "python" for call in calls):
         raise BadRow("results_do_not_match", f"{name}: one result for several calls of which not all are code")
-    return python_call("\n\n".join(orjson.loads(call.arguments)["code"] for call in calls))
+    return python_call("\n\n".join(call.given for call in calls))
