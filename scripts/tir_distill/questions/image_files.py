@@ -14,14 +14,23 @@ from typing import Any
 from urllib.parse import quote
 
 from ..records.errors import TirError
+from ..records.hashing import text_digest
 
 FOLDER = "images"
 
 
+LONGEST_NAME = 200
+"""Bytes of a file name without number and extension; file systems take 255 in all."""
+
+
 def safe_name(name: str) -> str:
-    """The id as a file name on any system: everything but ASCII letters, digits, ``_ . - ~`` is percent-encoded."""
+    """The id as a file name on any system: everything but ASCII letters, digits, ``_ . - ~`` is percent-encoded.
+
+    A name that would be too long for a file system ends in a hash of the whole.
+    """
     text = quote(name, safe="")
-    return "%2E" + text[1:] if text.startswith(".") else text
+    text = "%2E" + text[1:] if text.startswith(".") else text
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 17]}~{text_digest(name)[:16]}"
 
 
 def image_paths(row: dict[str, Any]) -> list[str]:

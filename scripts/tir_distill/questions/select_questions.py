@@ -138,10 +138,18 @@ def select(
     out: Path,
     progress: Progress | None = None,
 ) -> Selected:
-    """Write the selection into ``out``. Raises UsageError when the wishes cannot be met; nothing is written then."""
+    """Write the selection into ``out``.
+
+    Raises UsageError when the wishes cannot be met, TirError when no question is left; nothing is written then.
+    """
     if not settings.buckets:
         raise UsageError("no bucket is selected: give at least one of buckets.*.count a number")
     chosen = choose(tables, settings)
+    if not any(bucket.ids for bucket in chosen):
+        raise TirError(
+            "no question is left to select: every selected bucket is empty after reading and decontamination; "
+            "see <bucket>.counts.json, <bucket>.rejects.jsonl and <bucket>.drops.parquet for the reasons"
+        )
     out.mkdir(parents=True, exist_ok=True)
     (out / MANIFEST).unlink(missing_ok=True)  # it speaks of the selection that now goes
     folder = ImageFolder(out, images)

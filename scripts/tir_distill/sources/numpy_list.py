@@ -20,6 +20,8 @@ import orjson
 
 from ..records.errors import BadRow
 
+_NOTHING = ("None", "null", "nan", "NaN", "<NA>")
+"""How an absent list reads once it was written as text."""
 _WRAPPED = re.compile(r"\s*(?:np\.|numpy\.)?array\((.*)\)\s*", re.DOTALL)
 _ARRAY_HEAD = re.compile(r"(?:np\.|numpy\.)?array\(")
 _AFTER_LIST = re.compile(r"\s*(?:,\s*(?:dtype|shape)\s*=\s*(?:[^,()]+|\([^()]*\))\s*)*")
@@ -80,7 +82,7 @@ def _clean(values: Iterable[Any]) -> list[str]:
 
 def _from_text(text: str) -> list[str]:
     stripped = text.strip()
-    if not stripped or stripped == "None":
+    if not stripped or stripped in _NOTHING:
         return []
     if wrapped := _WRAPPED.fullmatch(stripped):
         stripped = wrapped.group(1).strip()

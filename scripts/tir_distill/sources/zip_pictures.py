@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -11,6 +13,18 @@ from ..records.errors import BadRow, TirError
 from .picture_bytes import MAX_FILE_BYTES
 
 _AMBIGUOUS = ""
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ValueError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+)
+"""What the standard library raises on damaged, encrypted or unknown archives and members."""
 
 
 class ZipPictures:
@@ -27,7 +41,7 @@ class ZipPictures:
     def _add(self, path: Path) -> None:
         try:
             archive = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError) as error:
+        except _DAMAGE as error:
             raise TirError(f"{path}: not a readable zip archive ({error}); fetch the source again") from error
         self._archives.append(archive)
         for info in archive.infolist():
@@ -49,7 +63,7 @@ class ZipPictures:
         try:
             with archive.open(info) as handle:
                 data = handle.read(MAX_FILE_BYTES + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        except _DAMAGE as error:
             raise BadRow("picture_unreadable", f"{path} in {self.files[number].name}: {error}") from None
         if len(data) > MAX_FILE_BYTES:
             raise BadRow("picture_file_too_large", f"{path}: more than {MAX_FILE_BYTES} bytes")

@@ -30,19 +30,41 @@ from .base import NOT_OURS, BadRow, QuestionReader
 _ID = re.compile(r"(?P<article>.+?)_l(?P<level>[12])_(?P<k>\d+)")
 _LETTER = re.compile(r"\s*\(?([A-Ha-h])\)?\s*(?:[.:：、)）].*)?", re.DOTALL)
 _OPTION_HEAD = re.compile(r"\s*\(?([A-Ha-h])\)?\s*[.:：、)）]\s*")
+_NEXT_OPTION = re.compile(r"[\n;,]\s*(?=\(?[A-H]\)?\s*[.:：、)）]\s*\S)")
+"""Between the options of a list that came as one text."""
 _OPTION_LINE = re.compile(r"^\s*\(?[A-H]\)?\s*[.:、)]\s+\S", re.MULTILINE)
 _LEVEL2_KEY = re.compile(r"level2_qas_img(\d+)")
 
 
 def option_texts(value: Any) -> dict[str, str]:
-    """Letter -> text of the options, their letters taken off."""
+    """Letter -> text of the options, their letters taken off.
+
+    Takes a list in any form, a mapping by letter, and one text that holds the options one after the other. A head like
+    ``C.`` is a letter only where it can be: at its own place, or when all options bear different ones, A among them;
+    ``C. Ronaldo`` before ``L. Messi`` is a name.
+    """
+    if isinstance(value, Mapping):
+        return {str(letter).strip().upper(): str(text).strip() for letter, text in value.items() if text is not None}
+    options = parse_list(value)
+    if len(options) == 1 and _OPTION_HEAD.match(options[0]):
+        options = _NEXT_OPTION.split(options[0])
+    heads = [_OPTION_HEAD.match(option) for option in options]
+    letters = [head.group(1).upper() if head else "" for head in heads]
+    marked = "" not in letters and "A" in letters and len(set(letters)) == len(letters)
     out = {}
-    for position, option in enumerate(parse_list(value)):
-        letter = chr(ord("A") + position)
-        if head := _OPTION_HEAD.match(option):
-            letter, option = head.group(1).upper(), option[head.end() :]
-        out[letter] = option.strip()
+    for position, (option, head, letter) in enumerate(zip(options, heads, letters, strict=True)):
+        place = chr(ord("A") + position)
+        if head and (marked or letter == place):
+            place, option = letter, option[head.end() :]
+        out[place] = option.strip()
     return out
+
+
+def without_letter(text: str, options: Mapping[str, str]) -> str:
+    """The text without an option's letter in front of that option's text."""
+    head = _OPTION_HEAD.match(text)
+    rest = text[head.end() :].strip() if head else ""
+    return rest if head and rest and options.get(head.group(1).upper(), "").casefold() == rest.casefold() else text
 
 
 def right_option(value: Any, options: Mapping[str, str]) -> str:
@@ -150,8 +172,9 @@ class LiveVqa(QuestionReader):
 
     def _candidate(self, question: Row, row: Row, article: str, k: int, position: int = 0) -> Candidate:
         raw = first(question, "Ground_Truth_List", "ground_truth_list", "gt_list")
-        listed = [item.strip() for item in parse_list(raw) if item.strip()]
+        written = [item.strip() for item in parse_list(raw) if item.strip()]
         options = option_texts(first(question, "options", "Options"))
+        listed = [without_letter(item, options) for item in written]
         right = right_option(first(question, "Ground_Truth", "ground_truth"), options)
         answer = listed[0] if listed else right
         if not answer:
@@ -165,7 +188,7 @@ class LiveVqa(QuestionReader):
         meta: dict[str, Any] = {
             "level": self.level,
             "article": article,
-            "answer_fixed": naive is not None and [item.strip() for item in naive if item.strip()] != listed,
+            "answer_fixed": naive is not None and [item.strip() for item in naive if item.strip()] != written,
         }
         for key, names in (("category", ("category", "topic")), ("publisher", ("source",)), ("url", ("url",))):
             if value := optional_text(row, *names):
