@@ -3,7 +3,8 @@
 
 Predictions are JSON lines with task_id and model_answer. References are JSON lines with task_id, "Final answer" (or
 final_answer) and Level; without --references the predictions carry those fields themselves. A missing prediction counts
-as wrong. For training decisions the rule is guarded: see tir_distill.grading.
+as wrong; a line that cannot be used is named, counted and set aside. For training decisions the rule is guarded: see
+tir_distill.grading.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 from tir_distill import cli
 from tir_distill.grading.gaia_scorer import question_scorer
-from tir_distill.records import TirError, read_jsonl, write_json
+from tir_distill.grading.hand_files import SetAside, objects
+from tir_distill.records import TirError, write_json
 
 __all__ = ["question_scorer"]
 
@@ -23,45 +25,61 @@ REFERENCE_NAMES = ("Final answer", "final_answer", "Final_answer", "answer")
 ANSWER_NAMES = ("model_answer", "prediction", "answer")
 
 
-def field(row: dict[str, Any], names: tuple[str, ...], path: Path) -> Any:
+def field(row: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """The first of the named fields that is there. Raises KeyError when none is."""
     for name in names:
         if name in row:
             return row[name]
-    raise TirError(f"{path}: task {row.get('task_id', '?')}: none of the fields {', '.join(names)} is there")
+    raise KeyError(f"none of the fields {', '.join(names)} is there")
 
 
-def task_of(row: dict[str, Any], path: Path) -> str:
-    if not isinstance(row.get("task_id"), str):
-        raise TirError(f"{path}: a row without task_id; expected one JSON object per task")
-    task: str = row["task_id"]
-    return task
+def tasks(path: Path, names: tuple[str, ...], aside: SetAside) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Task id -> value of the first of the named fields, and its row. Of a repeated task the first line counts."""
+    found: dict[str, tuple[Any, dict[str, Any]]] = {}
+    for number, row in objects(path, aside):
+        task = row.get("task_id")
+        if not isinstance(task, str):
+            aside.add(number, "no_task_id", "no task_id; expected one JSON object per task")
+        elif task in found:
+            aside.add(number, "repeated_task", f"task {task} again; its first line counts")
+        else:
+            try:
+                found[task] = field(row, names), row
+            except KeyError as error:
+                aside.add(number, "no_answer_field", f"task {task}: {error.args[0]}")
+    return found
 
 
 def main(args: argparse.Namespace) -> None:
-    references = args.references or args.predictions
-    given: dict[str, str | None] = {}
-    for row in read_jsonl(args.predictions):
-        answer = field(row, ANSWER_NAMES, args.predictions)
-        given[task_of(row, args.predictions)] = None if answer is None else str(answer)
+    source = args.references or args.predictions
+    bad_predictions, bad_references = SetAside(args.predictions), SetAside(source)
+    given = tasks(args.predictions, ANSWER_NAMES, bad_predictions)
     right: dict[str, int] = defaultdict(int)
     total: dict[str, int] = defaultdict(int)
     missing = 0
-    for row in read_jsonl(references):
-        task = task_of(row, references)
+    for task, (reference, row) in tasks(source, REFERENCE_NAMES, bad_references).items():
+        if reference is None:
+            bad_references.add(0, "no_reference", f"task {task}: its reference answer is null")
+            continue
+        answer = given[task][0] if task in given else None
         missing += task not in given
-        correct = task in given and question_scorer(given[task], str(field(row, REFERENCE_NAMES, references)))
+        correct = task in given and question_scorer(None if answer is None else str(answer), str(reference))
         for level in {"all", f"level {row['Level']}" if "Level" in row else "all"}:
             total[level] += 1
             right[level] += correct
     if not total:
-        raise TirError(f"{references}: no tasks")
+        raise TirError(f"{source}: no tasks" + (f"; {bad_references.first}" if bad_references.total else ""))
     for level in sorted(total):
         print(f"{level}: {right[level]} of {total[level]} right ({100 * right[level] / total[level]:.2f} %)")
     if missing:
         print(f"{missing} task(s) without a prediction, counted as wrong")
+    for name, aside in (("predictions", bad_predictions), ("references", bad_references)):
+        if aside.total:
+            print(f"{name}: {aside}")
     if args.out:
         scores = {level: {"right": right[level], "total": total[level]} for level in sorted(total)}
-        write_json(args.out, {"scores": scores, "missing": missing})
+        set_aside = {"predictions": dict(bad_predictions.reasons), "references": dict(bad_references.reasons)}
+        write_json(args.out, {"scores": scores, "missing": missing, "set_aside": set_aside})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tir_distill import cli
-from tir_distill.records import BadRow, Question, TirError, UsageError, read_jsonl, write_json
+from tir_distill.records import BadRow, Question, TirError, UsageError, write_json
 
 if TYPE_CHECKING:
     from tir_distill.evaluation.gaia import Prepared
@@ -57,14 +57,36 @@ async def prepare(config: Mapping[str, Any], source: Path, private: Path, limit:
             await box.close()
 
 
-def questions_of(path: Path, limit: int | None) -> list[Question]:
-    """Questions of a file in the project's own format. Raises UsageError."""
+def questions_of(path: Path, limit: int | None) -> Prepared:
+    """Questions of a file in the project's own format. A line that is none is rejected by a reason, and counts as a
+    question that could not be asked. Raises UsageError.
+    """
+    from tir_distill.evaluation.gaia import Prepared
+    from tir_distill.grading.hand_files import SetAside, objects
+
+    aside = SetAside(path)
+    questions: dict[str, Question] = {}
+    rejects: dict[str, str] = {}
     try:
-        return [Question.from_dict(row) for row in islice(read_jsonl(path), limit)]
-    except BadRow as error:
-        raise UsageError(f"{path}: {error.detail}") from None
+        for number, row in objects(path, aside):
+            if limit is not None and len(questions) >= limit:
+                break
+            try:
+                question = Question.from_dict(row)
+            except BadRow as error:
+                aside.add(number, error.reason, error.detail)
+                rejects[f"line {number}"] = error.reason
+                continue
+            if question.id in questions:
+                aside.add(number, "duplicate_id", f"{question.id} again; its first line counts")
+            questions.setdefault(question.id, question)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
+    for number in range(aside.reasons["not_json"] + aside.reasons["not_an_object"]):
+        rejects[f"unreadable {number + 1}"] = "unreadable_line"
+    if not questions:
+        raise UsageError(f"{path}: there is no question to ask" + (f"; {aside.first}" if aside.total else ""))
+    return Prepared(tuple(questions.values()), rejects)
 
 
 def evaluate(
@@ -89,7 +111,8 @@ def evaluate(
     chosen = student_config(config, settings, folder)
     rejects: Mapping[str, str] = {}
     if questions_file is not None:
-        questions, root = questions_of(questions_file, limit), img_root
+        prepared = questions_of(questions_file, limit)
+        questions, root, rejects = list(prepared.questions), img_root, prepared.rejects
     elif source is not None:
         prepared = asyncio.run(prepare(config, source, folder.private, limit))
         questions, root, rejects = list(prepared.questions), folder.private, prepared.rejects

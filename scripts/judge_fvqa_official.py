@@ -3,6 +3,7 @@
 
 --calibrate LABELLED   JSON lines with question, answer (reference), response, label (true: right), and if wanted
                        candidate_answers and bucket: accuracy, false accepts and false rejects with 95 % intervals.
+                       A line that cannot be used is named, counted and set aside.
 --regrade SHARD        raw samples whose verdict is missing or undecided are graded again; all others stay as they are.
 
 The judge is named by the configuration, its address by JUDGE_URL and its key by JUDGE_API_KEY. Verdicts are kept in
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tir_distill import cli
-from tir_distill.records import TirError, Trajectory, atomic_writer, dumps, read_jsonl, write_json
+from tir_distill.records import BadRow, TirError, Trajectory, UsageError, atomic_writer, dumps, write_json
 
 IN_FLIGHT = 64
 """Samples of a shard graded at once; the judge's own limit is lower and counts over all."""
@@ -27,16 +28,22 @@ IN_FLIGHT = 64
 async def run_calibration(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     from tir_distill.grading import Grader, calibrate
     from tir_distill.grading.calibration import labelled_case
+    from tir_distill.grading.hand_files import SetAside, objects
 
-    cases = [labelled_case(row, number) for number, row in enumerate(read_jsonl(args.calibrate), start=1)]
+    cases, aside = [], SetAside(args.calibrate)
+    for number, row in objects(args.calibrate, aside):
+        try:
+            cases.append(labelled_case(row, number))
+        except BadRow as error:
+            aside.add(number, error.reason, error.detail)
     if not cases:
-        raise TirError(f"{args.calibrate}: no labelled rows")
+        raise TirError(f"{args.calibrate}: no labelled rows" + (f"; {aside.first}" if aside.total else ""))
     grader = Grader.from_config(config, args.cache, image_root=args.image_root)
     try:
         figures = await calibrate(grader, cases)
     finally:
         await grader.close()
-    return {"model": grader.settings.model, "rows": len(cases), **figures.to_dict()}
+    return {"model": grader.settings.model, "rows": len(cases), "set_aside": dict(aside.reasons), **figures.to_dict()}
 
 
 async def run_regrade(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, int]:
@@ -72,6 +79,8 @@ async def run_regrade(args: argparse.Namespace, config: dict[str, Any]) -> dict[
 
 def show(figures: dict[str, Any]) -> None:
     print(f"judge {figures['model']}, {figures['rows']} labelled rows")
+    if figures["set_aside"]:
+        print("set aside: " + ", ".join(f"{reason} {count}" for reason, count in figures["set_aside"].items()))
     shares = {name: figures[name] for name in ("accuracy", "false_accept", "false_reject", "undecided")}
     shares |= {f"accuracy by {path}": share for path, share in figures["paths"].items()}
     for name, share in shares.items():
@@ -83,8 +92,6 @@ def show(figures: dict[str, Any]) -> None:
 
 
 def main(args: argparse.Namespace) -> None:
-    from tir_distill.records import BadRow, UsageError
-
     config = cli.load_config(args.config) if args.config else cli.load_config()
     if args.model:
         config["judge"]["model"] = args.model
@@ -94,10 +101,7 @@ def main(args: argparse.Namespace) -> None:
         counts = asyncio.run(run_regrade(args, config))
         print(f"{counts['samples']} samples, {counts['asked']} graded again, {counts['decided']} now decided")
         return
-    try:
-        figures = asyncio.run(run_calibration(args, config))
-    except BadRow as error:
-        raise TirError(f"{args.calibrate}: {error}") from error
+    figures = asyncio.run(run_calibration(args, config))
     show(figures)
     if args.out:
         write_json(args.out, figures)

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from tir_distill import cli
-from tir_distill.records import write_json
+from tir_distill.records import UsageError, write_json
 
 parser = cli.Parser(
     description=__doc__,
@@ -38,7 +38,10 @@ def main(args: argparse.Namespace) -> None:
         write_gate(judge_run(RunFolder(args.run), config), args.out)
         print(f"{args.out}: the gate is passed")
         return
-    gate_run = config["runs"][args.run]["gate"]
+    gate_run = (config["runs"].get(args.run) or {}).get("gate")
+    if gate_run is None:
+        gated = [name for name, entry in config["runs"].items() if entry and entry["gate"]]
+        raise UsageError(f"--run {args.run}: no run that waits for a gate; those are {', '.join(gated) or 'none'}")
     document = open_gate(args.run, gate_run, args.gate, config["gate"]["override"])
     write_json(args.out, document)
     print(f"{args.out}: run {args.run} may start ({document['by']})")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..records import AuditFailed, TirError, file_sha256, read_json, write_json
+from ..records import AuditFailed, TirError, UsageError, file_sha256, read_json, write_json
 from .gate import Behaviour, decide
 from .observed import first_samples, read_observed, read_total
 from .student import RunFolder
@@ -61,8 +61,12 @@ def write_gate(document: Mapping[str, Any], out: Path) -> None:
 
 
 def open_gate(run: str, gate_run: str, gate_file: Path | None, override: str | None) -> dict[str, Any]:
-    """By what right a run starts, for its manifest (RULINGS 22). Raises AuditFailed when there is none."""
-    if override:
+    """By what right a run starts, for its manifest (RULINGS 22). Raises AuditFailed when there is none, and
+    UsageError for an override without a reason.
+    """
+    if override is not None:
+        if not override.strip():
+            raise UsageError("gate.override is empty: give the reason in words, or null to wait for the gate")
         return {"run": run, "gate": gate_run, "by": "override", "reason": override}
     if gate_file is None or not gate_file.is_file():
         raise AuditFailed(_refusal(run, gate_run, f"{gate_file or 'pilot_gate.json'} is missing"))

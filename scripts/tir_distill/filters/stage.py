@@ -35,7 +35,10 @@ def read_trajectories(path: Path) -> Iterator[Trajectory]:
         try:
             yield Trajectory.from_dict(row)
         except (KeyError, TypeError, ValueError, AttributeError, BadRow) as error:
-            raise TirError(f"{path}: sample {number}: not a trajectory ({type(error).__name__}: {error})") from error
+            raise TirError(
+                f"{path}: sample {number}: not a trajectory ({type(error).__name__}: {error}); delete the"
+                " file and start again, its samples are replayed from the journal"
+            ) from error
 
 
 def one_per_question(reports: Iterable[FilterReport]) -> Iterator[FilterReport]:

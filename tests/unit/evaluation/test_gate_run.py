@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+import pilot_gate
 from rollout_helpers import question, settings
 from tir_distill.evaluation.gate_run import judge_run, open_gate, write_gate
 from tir_distill.evaluation.student import RunFolder
-from tir_distill.records import AuditFailed, ExitCode, TirError, ToolCall, ToolResult, Trajectory, Turn
+from tir_distill.records import AuditFailed, ExitCode, TirError, ToolCall, ToolResult, Trajectory, Turn, UsageError
 from tir_distill.records.jsonl import read_json, write_json, write_jsonl
 
 
@@ -32,7 +33,7 @@ def run_with(root: Path, searching: int, drawing: int, *, total: int = 165, lost
     """A finished run of ``total`` questions; the last ``lost`` could not be asked."""
     folder = RunFolder(root)
     rows = [answered(n, search=n < searching, draw=n >= total - lost - drawing) for n in range(total - lost)]
-    if total > 80:
+    if total - lost > 80:
         rows[70] = answered(70, search=searching > 70, draw=True, picture=True)
     write_jsonl(folder.trajectories, rows)
     write_jsonl(folder.questions, [{"id": f"q{n:03d}", "status": "exhausted"} for n in range(total)])
@@ -74,6 +75,38 @@ def test_a_failed_gate_is_exit_3_with_figure_and_ten_questions(tmp_path: Path) -
     assert "image_code" not in str(caught.value)
     assert not out.exists()
     assert read_json(tmp_path / "pilot" / "state" / "gate_failed.json")["passed"] is False
+
+
+def test_nothing_done_is_a_failed_gate_and_pictures_may_be_everywhere_or_nowhere(tmp_path: Path) -> None:
+    """All 165 lost: an empty trajectory file. Then 165 questions of which each has a picture, or none has."""
+    lost = judge_run(run_with(tmp_path / "lost", 0, 0, lost=165), settings())
+    assert [(f["count"], f["passed"]) for f in lost["figures"]] == [(0, False), (0, True)]
+    for picture, wrong in ((True, 0), (False, 165)):
+        folder = run_with(tmp_path / str(picture), 0, 0)
+        drawn = [answered(n, search=True, draw=True, picture=picture) for n in range(165)]
+        write_jsonl(folder.trajectories, [*drawn, *drawn[:40]])  # a sample that stands there twice counts once
+        assert [f["count"] for f in judge_run(folder, settings())["figures"]] == [165, wrong]
+
+
+@pytest.mark.parametrize("total", [0, 1, 164, 166])
+def test_any_other_number_of_questions_is_refused(tmp_path: Path, total: int) -> None:
+    with pytest.raises(TirError, match=rf"{total} questions, but the gate's thresholds are counts out of .* = 165"):
+        judge_run(run_with(tmp_path, total, 0, total=total), settings())
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\n"])
+def test_an_override_needs_a_reason(tmp_path: Path, reason: str) -> None:
+    gate = tmp_path / "pilot_gate.json"
+    write_json(gate, {"passed": True, "model": "m", "figures": []})
+    with pytest.raises(UsageError, match="override is empty"):
+        open_gate("full", "pilot", gate, reason)
+
+
+def test_only_a_run_with_a_gate_is_opened(tmp_path: Path) -> None:
+    for name in ("pilot", "nosuch"):
+        given = pilot_gate.parser.parse_args(["open", "--run", name, "--out", str(tmp_path / "g.json")])
+        with pytest.raises(UsageError, match=f"--run {name}: no run that waits for a gate; those are full"):
+            pilot_gate.main(given)
 
 
 def refused(gate: Path | None) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rollout_helpers import settings
+import infer_gaia_agent
+from rollout_helpers import question, settings
 from tir_distill.config import validate
 from tir_distill.evaluation.student import RunFolder, StudentSettings, student_config
-from tir_distill.records import TASK_TYPES
+from tir_distill.records import TASK_TYPES, UsageError, dumps
 from tir_distill.rollout import Outcome, PlanSettings, decide
 
 
@@ -35,3 +36,18 @@ def test_a_run_keeps_its_ledger_and_its_keys_to_itself(tmp_path: Path) -> None:
     assert chosen["paths"]["state"] == str(tmp_path / "private" / "state")
     assert chosen["teacher"]["url_env"] == "STUDENT_URL"
     assert config["ledger"]["url"] is not None
+
+
+def test_bad_lines_of_a_question_file_are_questions_that_were_not_asked(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    rows = [dumps(question(n).to_dict()).decode() for n in range(3)]
+    path.write_text("\n".join([rows[0], "{", '{"id": "x"}', rows[1], rows[0], "[]", rows[2]]) + "\n")
+    found = infer_gaia_agent.questions_of(path, None)
+    assert [asked.id for asked in found.questions] == [question(n).id for n in range(3)]
+    assert found.rejects == {
+        "line 3": "bad_question", "unreadable 1": "unreadable_line", "unreadable 2": "unreadable_line",
+    }  # fmt: skip
+    assert [asked.id for asked in infer_gaia_agent.questions_of(path, 1).questions] == [question(0).id]
+    path.write_text("{\n")
+    with pytest.raises(UsageError, match=r"no question to ask; .*q.jsonl:1: not JSON"):
+        infer_gaia_agent.questions_of(path, None)

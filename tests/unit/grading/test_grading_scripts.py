@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
 import os
 import subprocess
@@ -9,12 +11,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pytest_httpserver import HTTPServer
 
+import gaia_official_score
+import judge_fvqa_official
 from filters_helpers import good
 from grading_helpers import KEY, FakeJudge
+from tir_distill.config import load
 from tir_distill.filters import read_trajectories
-from tir_distill.records import Verdict, write_jsonl
+from tir_distill.records import TirError, Verdict, write_jsonl
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 
@@ -63,10 +69,55 @@ def test_calibrate_and_regrade(httpserver: HTTPServer, tmp_path: Path) -> None:
     assert KEY not in done.stdout + done.stderr
 
 
+def test_bad_lines_are_counted_and_set_aside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Predictions: 6 lines, of which task a comes twice, one is no JSON, one names no task, one has no answer field."""
+    lines = [
+        '{"task_id": "a", "model_answer": "17", "Final answer": "17", "Level": 1}',
+        '{"task_id": "b", "model_answer":',
+        '{"task_id": "a", "model_answer": "18", "Final answer": "17", "Level": 1}',
+        '{"model_answer": "2"}',
+        '{"task_id": "c", "final answer": "3"}',
+        '{"task_id": "d", "model_answer": null, "Final answer": "None"}',
+        '{"task_id": "e", "model_answer": "x", "Final answer": null}',
+    ]
+    path = tmp_path / "p.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    out = tmp_path / "s.json"
+    gaia_official_score.main(argparse.Namespace(predictions=path, references=None, out=out))
+    assert json.loads(out.read_text()) == {
+        "scores": {"all": {"right": 2, "total": 2}, "level 1": {"right": 1, "total": 1}},
+        "missing": 0,
+        "set_aside": {
+            "predictions": {"not_json": 1, "repeated_task": 1, "no_task_id": 1, "no_answer_field": 1},
+            "references": {
+                "not_json": 1, "repeated_task": 1, "no_task_id": 1, "no_answer_field": 1, "no_reference": 1,
+            },
+        },
+    }  # fmt: skip
+    assert "predictions: 4 line(s) set aside (no_answer_field 1, no_task_id 1" in capsys.readouterr().out
+
+    labelled = tmp_path / "l.jsonl"
+    good_row = '{"question": "q", "answer": "Mumbai", "response": "Mumbai", "label": true}'
+    labelled.write_text(f'{good_row}\nnope\n[1]\n{{"question": "q"}}\n{good_row}\n')
+    given = argparse.Namespace(calibrate=labelled, cache=None, image_root=None)
+    figures = asyncio.run(judge_fvqa_official.run_calibration(given, load()))
+    assert (figures["rows"], figures["accuracy"]["hits"]) == (2, 2)
+    assert figures["set_aside"] == {"not_json": 1, "not_an_object": 1, "bad_label": 1}
+    for empty in (tmp_path / "none.jsonl", labelled):
+        empty.write_text("")
+        with pytest.raises(TirError, match="no tasks"):
+            gaia_official_score.main(argparse.Namespace(predictions=empty, references=None, out=None))
+        with pytest.raises(TirError, match="no labelled rows"):
+            asyncio.run(
+                judge_fvqa_official.run_calibration(argparse.Namespace(**{**vars(given), "calibrate": empty}), load())
+            )
+
+
 def test_bad_usage_and_bad_rows(tmp_path: Path) -> None:
     assert run("judge_fvqa_official.py").returncode == 64
     write_jsonl(tmp_path / "bad.jsonl", [{"question": "q"}])
     done = run("judge_fvqa_official.py", "--calibrate", tmp_path / "bad.jsonl")
     assert done.returncode == 1
-    assert "row 1" in done.stderr
+    assert "no labelled rows; " in done.stderr
+    assert "bad.jsonl:1: row 1" in done.stderr
     assert "Traceback" not in done.stderr
