@@ -27,6 +27,12 @@ class CellNames:
     """Used before the cell itself defines them; builtins and our own names left out."""
     files: frozenset[str]
     """File names that stand in the cell, ours left out."""
+    imported: frozenset[str] = frozenset()
+    """Those of ``defined`` that are imports: doing it twice changes nothing. ``*`` is among them for a star import."""
+    changed: frozenset[str] = frozenset()
+    """Names whose object the cell may have changed in place: ``d[k] = v``, ``im.x = 1``, ``rows.append(3)``."""
+    ran: bool = True
+    """False for code that does not parse: it defined nothing."""
 
 
 class _Reader(ast.NodeVisitor):
@@ -36,6 +42,30 @@ class _Reader(ast.NodeVisitor):
         self.defined: set[str] = set()
         self.needed: set[str] = set()
         self.files: set[str] = set()
+        self.imported: set[str] = set()
+        self.changed: set[str] = set()
+
+    def _change(self, node: ast.AST) -> None:
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        if isinstance(node, ast.Name):
+            self.changed.add(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, (ast.Store, ast.Del)):
+            self._change(node)
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, (ast.Store, ast.Del)):
+            self._change(node)
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        call = node.value.value if isinstance(node.value, ast.Await) else node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):  # a method called for its effect
+            self._change(call.func)
+        self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -77,7 +107,9 @@ class _Reader(ast.NodeVisitor):
         self._each(node.iter, node.target, *node.ifs)
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        self.defined.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        names = {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        self.defined |= names
+        self.imported |= names
 
     visit_ImportFrom = visit_Import
 
@@ -123,6 +155,13 @@ def cell_names(code: str) -> CellNames:
             warnings.simplefilter("ignore")  # invalid escapes in model-written strings
             reader.visit(ast.parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return CellNames(frozenset(_ASSIGNED.findall(code)), frozenset(), frozenset())
+        return CellNames(frozenset(_ASSIGNED.findall(code)), frozenset(), frozenset(), ran=False)
     needed = {name for name in reader.needed if name not in _BUILTINS and not PRELUDE.match(name)}
-    return CellNames(frozenset(reader.defined), frozenset(needed), frozenset(reader.files))
+    changed = {name for name in reader.changed if not PRELUDE.match(name)} - reader.imported
+    return CellNames(
+        frozenset(reader.defined),
+        frozenset(needed),
+        frozenset(reader.files),
+        frozenset(reader.imported),
+        frozenset(changed),
+    )

@@ -13,6 +13,7 @@ failed are settled before: their output never counts as a source.
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 
 from ..records import TokenCounts, ToolCall, ToolResult, Trajectory, Turn
@@ -185,21 +186,32 @@ class _View:
         return self._names[cell.call.id]
 
     def _name_needed(self, cell: _Cell) -> str | None:
+        """Whether a kept later cell takes a name, an object's state or a file from the cut cell."""
         mine = self._names_of(cell)
+        place = next(index for index, other in enumerate(self._cells) if other is cell)
+        before = [other for other in self._cells[:place] if not other.cut]
         known: set[str] = set()
         files: set[str] = set()
-        seen = False
-        for other in self._cells:
-            if other is cell:
-                seen = True
-            elif not other.cut:
-                names = self._names_of(other)
-                if seen and (names.needed & mine.defined) - known:
-                    return "name_needed"
-                if seen and (names.files & mine.files) - files:
-                    return "file_needed"
-                known |= names.defined
-                files |= names.files
+        for other in before:
+            known |= self._names_of(other).defined
+            files |= self._names_of(other).files
+        missing = mine.defined - known
+        if mine.ran:
+            # another value than the earlier cell's, but for an import or the same line once more
+            lines = {line.strip() for other in before for line in other.code.split("\n")}
+            missing |= {name for name in mine.defined - mine.imported if not _assigned_by(name, cell.code) <= lines}
+            missing |= mine.changed
+        for other in self._cells[place + 1 :]:
+            if other.cut:
+                continue
+            names = self._names_of(other)
+            if names.needed & missing or ("*" in missing and names.needed - known):
+                return "name_needed"
+            if (names.files & mine.files) - files:
+                return "file_needed"
+            missing -= names.defined
+            known |= names.defined
+            files |= names.files
         return None
 
     def _quoted(self, cell: _Cell) -> str | None:
@@ -227,6 +239,12 @@ class _View:
                     known |= with_roundings(self._of_result(result)) if new else set()
                     pictures = pictures or bool(result.images)
         return "answer_needed" if not (new & self._answer) <= known else None
+
+
+def _assigned_by(name: str, code: str) -> set[str]:
+    """Lines of a cell that give a name its value by plain assignment, or one that no cell holds when none does."""
+    found = {line.strip() for line in code.split("\n") if re.match(rf"{re.escape(name)}\s*=(?!=)", line.strip())}
+    return found or {"\0"}
 
 
 def _without(trajectory: Trajectory, cuts: list[_Cell]) -> Trajectory:

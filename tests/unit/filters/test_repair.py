@@ -223,11 +223,28 @@ def test_name_defined_again_is_not_missing() -> None:
     assert kept(sample) == [0, 2, 3]
 
 
-def test_name_known_from_an_earlier_cell_is_not_missing() -> None:
-    script = Script().cell("width = 9\nprint(width * 5)", "45").cell("width = image_1.size[0]").search()
-    script.cell("print(width * 7)", "63")
+@pytest.mark.parametrize(
+    ("before", "cut", "after", "reason"),
+    [
+        ("width = 9", "width = image_1.size[0]", "print(width * 7)", "name_needed"),  # another value
+        ("width = 9", "width = 9\nimage_1.load()", "print(width * 7)", None),  # the same line again
+        ("import math", "import math\nimage_1.load()", "print(math.floor(63.5))", None),
+        ("rows = [9]", "rows.append(image_1.size[0])", "print(rows[0] * 7)", "name_needed"),
+        ("d = {}", "d['w'] = image_1.size[0]", "print(d['w'] * 7)", "name_needed"),
+        ("im = 9", "im.width = image_1.size[0]", "print(im * 7)", "name_needed"),
+        ("rows = [9]", "rows.append(image_1.size[0])", "rows = [9]\nprint(rows[0] * 7)", None),
+        ("rows = [9]", "rows.append(image_1.size[0]", "print(rows[0] * 7)", None),  # does not parse, did not run
+        ("total = 9", "total += image_1.size[0]", "print(total * 7)", "name_needed"),
+        ("x = 9", "from PIL.ImageFilter import *", "print(BLUR)", "name_needed"),
+        ("x = 9", "from PIL.ImageFilter import *", "print(x * 7)", None),
+        ("x = 9", "def f():\n    return image_1.size", "def g():\n    return f()\nprint(g())", "name_needed"),
+    ],
+)
+def test_state_that_a_later_cell_takes_from_the_cut_one(before: str, cut: str, after: str, reason: str | None) -> None:
+    script = Script().cell(before, "45").cell(cut).search().cell(after, "63")
     sample = script.answer(thinking="It is 63 wide, or 45, which is what the text says.").done("image_search")
-    assert kept(sample) == [0, 2, 3, 4]
+    assert f5(sample) == reason
+    assert kept(sample) == ([0, 1, 2, 3, 4] if reason else [0, 2, 3, 4])
 
 
 def test_file_that_only_the_cut_cell_wrote() -> None:
