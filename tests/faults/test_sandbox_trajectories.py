@@ -6,11 +6,14 @@ import asyncio
 import os
 import random
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tir_distill.sandbox import CellResult, Sandbox, SandboxSettings
+from sandbox_shared import SharedSandboxes
+from tir_distill.sandbox import CellResult, Sandbox, Session
+from tir_distill.sandbox import folder as folders
 
 HONEST = [
     "import numpy as np\nvalue = {n}\nprint(np.arange(value).sum())",
@@ -29,7 +32,21 @@ HOSTILE = [
     "import os\nwhile True:\n    os.mkdir('d'); os.chdir('d')",
     "import threading\ndef f():\n    while True: pass\nfor _ in range(5): threading.Thread(target=f).start()",
 ]
-SETTINGS = SandboxSettings(cell_seconds=0.5, wall_seconds=20, grace_seconds=0.5, memory_mb=256, disk_mb=16, entries=300)
+LIMITS = {
+    "cell_seconds": 0.3,
+    "wall_seconds": 20,
+    "grace_seconds": 0.3,
+    "memory_mb": 256,
+    "disk_mb": 16,
+    "entries": 300,
+    "flood_bytes": 4 << 20,
+}
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[SharedSandboxes]:
+    with SharedSandboxes() as made:
+        yield made
 
 
 def outputs(results: list[CellResult]) -> list[tuple[str, str, str, list[bytes]]]:
@@ -59,14 +76,18 @@ def children(pid: int) -> list[str]:
 
 
 async def descriptors(sandbox: Sandbox) -> int:
-    """Open descriptors of this process, counted once the spare worker stands: it is made in the background."""
+    """Open descriptors of this process, counted once the spare worker stands: it is made in the background. Locks of
+    free slots are kept open by intent, a few of them.
+    """
     if sandbox._spare is not None:
         await sandbox._spare
-    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    kept = len(sandbox.live._idle) + len(sandbox.running._idle)
+    return len(os.listdir("/proc/self/fd")) - kept  # noqa: PTH208
 
 
-async def run_many(count: int, share: float, at_once: int) -> tuple[dict[int, list[CellResult]], dict[str, int]]:
-    sandbox = await Sandbox.start(SETTINGS)
+async def run_many(
+    sandbox: Sandbox, count: int, share: float, at_once: int
+) -> tuple[dict[int, list[CellResult]], dict[str, int]]:
     gate = asyncio.Semaphore(at_once)
     honest: dict[int, list[CellResult]] = {}
     infrastructure = 0
@@ -95,43 +116,40 @@ async def run_many(count: int, share: float, at_once: int) -> tuple[dict[int, li
         "infrastructure": infrastructure,
         "hostile": len(hostile),
     }
-    path = sandbox.folder.path
-    await sandbox.close()
-    figures["run_folder_left"] = int(path.exists())
     return honest, figures
 
 
-def check(count: int, share: float, at_once: int, growth_kb: int) -> None:
-    honest, figures = asyncio.run(run_many(count, share, at_once))
+def check(shared: SharedSandboxes, count: int, share: float, at_once: int, growth_kb: int, alone: int) -> None:
+    """``alone``: so many trajectories are run once more without hostile ones among them, and must give the same."""
+    sandbox = shared.sandbox(**LIMITS)
+    honest, figures = shared.do(run_many(sandbox, count, share, at_once))
     print(figures)
     assert figures["hostile"] > 0
-    for name in ("descriptors_left", "processes_left", "folders_left", "infrastructure", "run_folder_left"):
+    for name in ("descriptors_left", "processes_left", "folders_left", "infrastructure"):
         assert figures[name] == 0, figures
     assert figures["memory_growth_kb"] < growth_kb
-    alone, _ = asyncio.run(run_many(min(count, 40), 0.0, at_once))
+    quiet, _ = shared.do(run_many(sandbox, alone, 0.0, at_once))
     for number, results in honest.items():
         n = number
         assert results[0].stdout == f"{n * (n - 1) // 2}\n"
         assert results[2].stdout == f"{n * 2} {sum(range(n % 7 + 1))}\n"
         assert results[3].stdout == f"{n}\n"
-        if number in alone:
-            assert outputs(results) == outputs(alone[number][: len(results)])
+        if number in quiet:
+            assert outputs(results) == outputs(quiet[number][: len(results)])
 
 
-def test_sixty_trajectories_with_hostile_ones_among_them() -> None:
-    check(60, 0.1, 16, growth_kb=60_000)
+def test_forty_trajectories_with_hostile_ones_among_them(shared: SharedSandboxes) -> None:
+    check(shared, 40, 0.12, 16, growth_kb=60_000, alone=12)
 
 
 @pytest.mark.slow
-def test_two_thousand_trajectories_with_hostile_ones_among_them() -> None:
-    check(2000, 0.05, 32, growth_kb=60_000)
+def test_two_thousand_trajectories_with_hostile_ones_among_them(shared: SharedSandboxes) -> None:
+    check(shared, 2000, 0.05, 32, growth_kb=60_000, alone=40)
 
 
-def test_many_sessions_at_once_all_answer() -> None:
-    """256 conversations on few processors: nobody times out for want of a processor (cases I 85)."""
-
+def at_once(shared: SharedSandboxes, count: int) -> None:
     async def main() -> list[CellResult]:
-        sandbox = await Sandbox.start(SandboxSettings(max_workers=64))
+        sandbox = shared.sandbox(**LIMITS)
 
         async def one(number: int) -> CellResult:
             session = await sandbox.session()
@@ -140,51 +158,64 @@ def test_many_sessions_at_once_all_answer() -> None:
             finally:
                 await session.close()
 
-        try:
-            return await asyncio.gather(*(one(number) for number in range(256)))
-        finally:
-            await sandbox.close()
+        return await asyncio.gather(*(one(number) for number in range(count)))
 
-    results = asyncio.run(main())
-    assert [(result.status, result.stdout) for result in results] == [("ok", f"{n}\n") for n in range(256)]
+    shared.sandbox(**LIMITS)
+    results = shared.do(main())
+    assert [(result.status, result.stdout) for result in results] == [("ok", f"{n}\n") for n in range(count)]
 
 
-def test_a_dead_fork_server_is_our_fault_and_is_replaced() -> None:
+def test_many_sessions_at_once_all_answer(shared: SharedSandboxes) -> None:
+    """More conversations than live workers, on few processors: nobody times out for want of one (cases I 85)."""
+    at_once(shared, 96)
+
+
+@pytest.mark.slow
+def test_256_sessions_at_once_all_answer(shared: SharedSandboxes) -> None:
+    at_once(shared, 256)
+
+
+async def sleeping(session: Session) -> asyncio.Task[CellResult]:
+    """A cell that has begun and does not end."""
+    running = asyncio.create_task(session.run("open('begun', 'w')\nimport time\ntime.sleep(100)"))
+    while session._folder is None or not (session._folder / "begun").exists():
+        await asyncio.sleep(0.01)
+    return running
+
+
+def test_a_cancelled_cell_leaves_no_process(shared: SharedSandboxes) -> None:
+    sandbox = shared.sandbox(**LIMITS)
+
     async def main() -> None:
-        sandbox = await Sandbox.start(SETTINGS)
-        try:
-            session = await sandbox.session()
-            assert (await session.run("x = 1\nprint(x)")).stdout == "1\n"
-            assert sandbox._link is not None
-            running = asyncio.create_task(session.run("import time\ntime.sleep(10)"))
-            await asyncio.sleep(0.3)
-            sandbox._link.process.kill()
-            assert (await running).status == "infrastructure"
-            again = await session.run("print(2)")
-            assert (again.status, again.stdout) == ("ok", "2\n")
-        finally:
-            await sandbox.close()
+        session = await sandbox.session()
+        running = await sleeping(session)
+        assert sandbox._link is not None
+        assert session._channel is not None
+        worker = str(session._channel.worker.pid)
+        assert worker in children(sandbox._link.process.pid)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        assert worker not in children(sandbox._link.process.pid)
+        assert (await session.run("print(3)")).stdout == "3\n"
+        await session.close()
 
-    asyncio.run(main())
+    shared.do(main())
 
 
-def test_a_cancelled_cell_leaves_no_process() -> None:
+def test_a_dead_fork_server_is_our_fault_and_is_replaced(shared: SharedSandboxes) -> None:
+    sandbox = shared.sandbox(**LIMITS)
+
     async def main() -> None:
-        sandbox = await Sandbox.start(SETTINGS)
-        try:
-            session = await sandbox.session()
-            await session.run("1")
-            running = asyncio.create_task(session.run("import time\ntime.sleep(10)"))
-            await asyncio.sleep(0.2)
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            assert sandbox._link is not None
-            assert children(sandbox._link.process.pid) == []
-            assert (await session.run("print(3)")).stdout == "3\n"
-        finally:
-            await sandbox.close()
+        session = await sandbox.session()
+        running = await sleeping(session)
+        assert sandbox._link is not None
+        sandbox._link.process.kill()
+        assert (await running).status == "infrastructure"
+        again = await session.run("print(2)")
+        assert (again.status, again.stdout) == ("ok", "2\n")
+        await session.close()
 
-    asyncio.run(main())
+    shared.do(main())
 
 
 def test_workers_die_with_a_killed_controller(tmp_path: Path) -> None:
@@ -212,17 +243,14 @@ def test_workers_die_with_a_killed_controller(tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and any(alive(pid) for pid in (server, worker)):
         time.sleep(0.05)
     assert not alive(server)
     assert not alive(worker)
     assert Path(folder).exists()
 
-    async def sweep() -> None:
-        await (await Sandbox.start(SETTINGS)).close()
-
-    asyncio.run(sweep())
+    folders.RunFolder.create(folders.host_folder()).remove()  # what each start does first
     assert not Path(folder).exists()
 
 

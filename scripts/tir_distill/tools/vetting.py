@@ -23,6 +23,7 @@ Resolver = Callable[[str, int], Awaitable[list[str]]]
 _REFUSED = [
     ipaddress.ip_network(text)
     for text in (
+        "192.0.0.0/24",  # protocol assignments; a cloud's metadata service sits at .192
         "192.88.99.0/24",  # 6to4 relays, deprecated
         "168.63.129.16/32",  # a cloud's metadata service on a public address
         "fec0::/10",  # site-local, deprecated, still routed inside some networks

@@ -195,7 +195,7 @@ def test_the_texts_of_cells(shared: SharedSandboxes) -> None:
             (
                 'Traceback (most recent call last):\n  File "<cell 20>", line 2, in <module>\n'
                 "    held = [mmap.mmap(-1, 1 << 28) for _ in range(9)]\n"
-                "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+                "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
                 '  File "<cell 20>", line 2, in <listcomp>\n    held = [mmap.mmap(-1, 1 << 28) for _ in range(9)]\n'
                 "            ^^^^^^^^^^^^^^^^^^^^^^\nOSError: [Errno 12] Cannot allocate memory\n"
                 "[memory: the cell needed more than 1024 MB; variables are kept]"
