@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from ..export import IMAGE_TAG, find_markup
 from ..records.behaviour import CODE_TOOLS, has_image_code, has_search
 from .findings import Finding, around
+from .repeated import repeated_key
 from .settings import AuditSettings
 from .shape import CHECK
 from .view import Reply, View
@@ -20,6 +22,8 @@ JSON_TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "boolean": (bool,),
 }
+TOOL_PICTURES = "tool_images"
+"""Folder of the pictures that tools made; every other picture belongs to the question."""
 
 
 def _finding(reason: str, message: int | None = None, detail: str = "", excerpt: str = "") -> Finding:
@@ -47,6 +51,8 @@ def _roles(view: View) -> Iterator[Finding]:
             yield _finding("system_not_first", index)
         if role == "user":
             users += 1
+            if not message["content"].replace(IMAGE_TAG, "").strip():
+                yield _finding("empty_question", index, "a question without words")
             if before == "tool":
                 yield _finding("user_after_tool", index, "earlier thinking would be stripped; the trainer refuses it")
             elif users > 1:
@@ -97,9 +103,10 @@ def _arguments(view: View) -> Iterator[Finding]:
     """Arguments are a JSON object in a string, for a declared tool, complete and of the declared types."""
     schemas = {tool["function"]["name"]: tool["function"].get("parameters") or {} for tool in view.tools}
     for reply, call in view.calls:
-        raw = [item["function"]["arguments"] for item in view.messages[reply.message]["tool_calls"]]
-        if not all(isinstance(item, str) for item in raw):
+        if not isinstance(call.raw, str):
             yield _finding("arguments_not_text", reply.message, "arguments must be a JSON string")
+        elif again := repeated_key(call.raw):
+            yield _finding("repeated_key", reply.message, f"{call.name}: {again!r} stands twice in the arguments")
         if call.arguments is None:
             yield _finding("bad_arguments", reply.message, f"{call.name}: {call.problem}")
             continue
@@ -137,6 +144,9 @@ def _pictures(view: View, settings: AuditSettings) -> Iterator[Finding]:
                 yield _finding("image_tag_place", index, "<image> inside the text", around(content, IMAGE_TAG))
             elif content.startswith(f"{run}\n") and role == "user":
                 yield _finding("newline_after_image", index, "the exporter puts none")
+            for path in view.images[total - tags : total]:
+                if (TOOL_PICTURES in PurePosixPath(path).parts) is not (role == "tool"):
+                    yield _finding("image_order", index, f"{path} stands here, its place is in another message")
     if total != len(view.images):
         yield _finding("image_count", None, f"{total} <image> tags for {len(view.images)} pictures")
 

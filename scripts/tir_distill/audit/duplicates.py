@@ -1,4 +1,4 @@
-"""No id and no question stands in the file twice."""
+"""No id, no question and no fingerprint stands in the file twice."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ CHECK = "duplicates"
 
 @dataclass
 class Duplicates:
-    """Remembers 8 bytes a row for ids and for questions each, with the line."""
+    """Remembers 8 bytes a row for ids, questions and fingerprints each, with the line."""
 
     _ids: dict[int, int] = field(default_factory=dict)
     _questions: dict[int, int] = field(default_factory=dict)
+    _fingerprints: dict[int, int] = field(default_factory=dict)
 
     def check(self, view: View, line: int) -> Iterator[Finding]:
-        """Same id; or same question text (case and white space apart) about the same pictures."""
+        """Same id; or same question text (case and white space apart) about the same pictures; or the fingerprint of
+        another row, which says that one of the two names the wrong sample."""
         row_id = view.row.get("id")
         if isinstance(row_id, str) and (first := self._ids.setdefault(_short(row_id), line)) != line:
             yield Finding(check=CHECK, reason="id", detail=f"also on line {first}")
@@ -31,6 +33,10 @@ class Duplicates:
         key = _short("\x1f".join([text, *view.images[:pictures]]))
         if (first := self._questions.setdefault(key, line)) != line:
             yield Finding(check=CHECK, reason="question", detail=f"also on line {first}")
+        lineage = view.row.get("lineage")
+        mark = lineage.get("fingerprint") if isinstance(lineage, dict) else None
+        if isinstance(mark, str) and mark and (first := self._fingerprints.setdefault(_short(mark), line)) != line:
+            yield Finding(check=CHECK, reason="fingerprint", detail=f"also on line {first}")
 
 
 def _short(text: str) -> int:

@@ -1,9 +1,11 @@
 """The file as the trainer's readers meet it: types are fixed by what comes first, so order matters.
 
-The whole file goes through ``datasets`` and through pyarrow's own streaming reader. Shuffled thirds, which stand for
-the subsets and mixes that people make, go through both as skeletons: every string is shortened and the blocks with
-it, so that the same rows share a block as in the real file, at a fraction of the cost. Each starts with a complete row
-if it holds one, as every file that this project writes: no column can show its type without.
+Pyarrow's own streaming reader reads the file itself. ``datasets``, ten times as dear, reads its skeleton: the same rows
+with every string shortened, padded so that each of its blocks holds the very rows that a block of the file holds. What
+``datasets`` adds to a reader of JSON is the types that it finds, block by block, and a string's type does not depend on
+its length. Shuffled thirds, which stand for the subsets and mixes that people make, go through both as skeletons too;
+each starts with a complete row if it holds one, as every file that this project writes: no column can show its type
+without.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +26,24 @@ CHECK = "loader"
 PARTS = 3
 BLOCK = 10 << 20
 """Bytes that ``datasets`` reads at once; pyarrow reads a tenth of it."""
-KEPT = 24
-"""Characters of a string that a skeleton keeps: enough to look like a date if the whole does."""
+KEPT = 8
+"""Characters of a string that a skeleton keeps."""
+KEPT_OF_A_NUMBER = 36
+"""Of one that begins like a date: enough for the longest form that is read as a time."""
 MIN_BLOCK = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row's line in the file of skeletons."""
+
+    key: int
+    """Decides its part and its place there."""
+    offset: int
+    size: int
+    complete: bool
+    closes_block: bool
+    """The row is the last one of a block that ``datasets`` reads at once."""
 
 
 def check_loader(path: Path) -> list[Finding]:
@@ -34,51 +52,95 @@ def check_loader(path: Path) -> list[Finding]:
     if size == 0:
         return [Finding(check=CHECK, reason="empty_file", detail="no rows")]
     found: list[Finding] = []
-    with tempfile.TemporaryDirectory(prefix="tir-loader-") as folder:
-        parts = _write_parts(path, Path(folder))
-        rows = sum(count for _, count in parts)
-        found += _datasets(path, Path(folder) / "cache", BLOCK, rows, "whole file")
-        found += _pyarrow(path, BLOCK // 10, rows, "whole file")
-        skeletons = sum(part.stat().st_size for part, _ in parts)
-        scale = max(MIN_BLOCK, int(BLOCK * skeletons / size))
-        for number, (part, count) in enumerate(parts, start=1):
-            name = f"shuffled part {number} of {PARTS}"
-            if count:
-                found += _datasets(part, Path(folder) / f"cache{number}", scale, count, name)
-                found += _pyarrow(part, max(MIN_BLOCK, scale // 10), count, name)
+    with tempfile.TemporaryDirectory(prefix="tir-loader-") as name:
+        folder = Path(name)
+        spare = folder / "skeletons"
+        lines, longest = _write_skeletons(path, spare)
+        if not lines:
+            return [Finding(check=CHECK, reason="empty_file", detail="only blank lines")]
+        whole = folder / "whole.jsonl"
+        block = _write_whole(spare, lines, whole)
+        found += _datasets(whole, folder / "cache", block, len(lines), "whole file")
+        found += _pyarrow(path, max(BLOCK // 10, longest), len(lines), "whole file")
+        scale = max(MIN_BLOCK, int(BLOCK * spare.stat().st_size / size))
+        for number, part in enumerate(_parts(lines), start=1):
+            if part:
+                file = folder / f"part{number}.jsonl"
+                _write_part(spare, part, file)
+                title = f"shuffled part {number} of {PARTS}"
+                found += _datasets(file, folder / f"cache{number}", scale, len(part), title)
+                largest = max(line.size for line in part)
+                found += _pyarrow(file, max(MIN_BLOCK, scale // 10, largest), len(part), title)
     return found
 
 
-def _write_parts(path: Path, folder: Path) -> list[tuple[Path, int]]:
-    """Rows dealt to parts by a hash of their line number, each part in the order of another hash."""
-    places: list[list[tuple[int, int, bool]]] = [[] for _ in range(PARTS)]
-    spare = folder / "skeletons"
+def _write_skeletons(path: Path, spare: Path) -> tuple[list[Line], int]:
+    """A skeleton of each row, and the bytes of the longest line. A line that is no JSON is kept as it is."""
+    lines: list[Line] = []
+    longest = place = written = 0
+    limit = BLOCK
     with path.open("rb") as source, spare.open("wb") as out:
-        number = 0
         for line in source:
+            place += len(line)
             if not line.strip():
                 continue
-            number += 1
-            key = stable_int(0, "loader", str(number))
-            try:
-                row = orjson.loads(line)
-                data, complete = orjson.dumps(_shortened(row)) + b"\n", isinstance(row, dict) and _is_complete(row)
-            except orjson.JSONDecodeError:
-                data, complete = line if line.endswith(b"\n") else line + b"\n", False
-            places[key % PARTS].append((key, out.tell(), complete))
-            out.write(data)
+            longest = max(longest, len(line))
+            data, complete = _skeleton(line)
+            # a block ends with the line in which its bytes end, or with the next one when they end between two
+            closes = place > limit
+            if closes:
+                limit = place + BLOCK
+            key = stable_int(0, "loader", str(len(lines) + 1))
+            lines.append(Line(key, written, len(data), complete, closes))
+            written += out.write(data)
+    return lines, longest
+
+
+def _skeleton(line: bytes) -> tuple[bytes, bool]:
+    try:
+        row = orjson.loads(line)
+        return orjson.dumps(_shortened(row)) + b"\n", isinstance(row, dict) and _is_complete(row)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
+        return line if line.endswith(b"\n") else line + b"\n", False
+
+
+def _write_whole(spare: Path, lines: list[Line], target: Path) -> int:
+    """The skeletons in order, blank-padded; returns the block size with which every block is one of the file's own."""
+    totals, total = [0], 0
+    for line in lines:
+        total += line.size
+        if line.closes_block:
+            totals.append(total - line.size)
+            total = 0
+    block = max(*totals, total, 1)
+    with spare.open("rb") as source, target.open("wb") as out:
+        total = 0
+        for line in lines:
+            data = source.read(line.size)
+            total += line.size
+            if line.closes_block:
+                out.write(data[:-1] + b" " * (block + 1 - total) + b"\n")
+                total = 0
+            else:
+                out.write(data)
+    return block
+
+
+def _parts(lines: list[Line]) -> list[list[Line]]:
+    """Rows dealt to parts by their keys, each part in the order of its keys but for a complete row in front."""
     parts = []
-    with spare.open("rb") as source:
-        for index, wanted in enumerate(places):
-            part = folder / f"part{index}.jsonl"
-            with part.open("wb") as out:
-                order = sorted(wanted)
-                first = next((entry for entry in order if entry[2]), None)
-                for _, offset, _ in order if first is None else [first, *(e for e in order if e is not first)]:
-                    source.seek(offset)
-                    out.write(source.readline())
-            parts.append((part, len(wanted)))
+    for index in range(PARTS):
+        order = sorted((line for line in lines if line.key % PARTS == index), key=lambda line: (line.key, line.offset))
+        first = next((line for line in order if line.complete), None)
+        parts.append(order if first is None else [first, *(line for line in order if line is not first)])
     return parts
+
+
+def _write_part(spare: Path, part: list[Line], target: Path) -> None:
+    with spare.open("rb") as source, target.open("wb") as out:
+        for line in part:
+            source.seek(line.offset)
+            out.write(source.read(line.size))
 
 
 def _is_complete(row: dict[str, Any]) -> bool:
@@ -90,7 +152,7 @@ def _is_complete(row: dict[str, Any]) -> bool:
 
 def _shortened(value: Any) -> Any:
     if isinstance(value, str):
-        return value[:KEPT]
+        return value[: KEPT_OF_A_NUMBER if value[:1].isdigit() else KEPT]
     if isinstance(value, list):
         return [_shortened(item) for item in value]
     if isinstance(value, dict):
@@ -123,15 +185,13 @@ def _datasets(path: Path, cache: Path, block: int, rows: int, name: str) -> Iter
 
 
 def _pyarrow(path: Path, block: int, rows: int, name: str) -> Iterator[Finding]:
-    """Reads in blocks; the first one decides the types."""
+    """Reads in blocks, each as long as its longest line at least; the first one decides the types."""
     import pyarrow
     from pyarrow import json as reader
 
-    with path.open("rb") as handle:
-        largest = max(block, max(map(len, handle), default=0))
     count = 0
     try:
-        with reader.open_json(path, read_options=reader.ReadOptions(block_size=largest + 1)) as batches:
+        with reader.open_json(path, read_options=reader.ReadOptions(block_size=block + 1)) as batches:
             for batch in batches:
                 count += batch.num_rows
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError) as error:

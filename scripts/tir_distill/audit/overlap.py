@@ -61,7 +61,10 @@ def check_overlap(view: View, index: EvaluationIndex, pictures: Pictures) -> Ite
 
 def check_observations(view: View, index: EvaluationIndex) -> Iterator[Finding]:
     """Evaluation text in what a tool answered: a page may quote a benchmark."""
-    for number, message in enumerate(view.messages):
-        if message["role"] == "tool":
-            for match in index.match_grams(message["content"]):
-                yield Finding(check=CHECK, reason="observation", message=number, detail=str(match))
+    told = [(number, message["content"]) for number, message in enumerate(view.messages) if message["role"] == "tool"]
+    # what one of them quotes stands in all of them together too; few rows quote anything
+    if len(told) > 1 and not index.match_grams("\n".join(text for _, text in told)):
+        return
+    for number, text in told:
+        for match in index.match_grams(text):
+            yield Finding(check=CHECK, reason="observation", message=number, detail=str(match))

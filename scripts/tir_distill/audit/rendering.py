@@ -21,7 +21,7 @@ ANSWERING = f"{START}assistant\n"
 def render(view: View, renderer: Renderer) -> tuple[str | None, list[Finding]]:
     """The rendered conversation and what is wrong with it; None when the template refuses the row."""
     try:
-        text = renderer.render(row_messages([dict(message) for message in view.messages]), view.tools)
+        text = renderer.render(row_messages(view.messages), view.tools)
     except BadRow as error:
         return None, [Finding(check=CHECK, reason=error.reason, detail=error.detail)]
     return text, [*_turns(view, text), *_tokens(view, text)]

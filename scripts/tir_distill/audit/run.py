@@ -6,6 +6,7 @@ memory holds a few numbers per row and per picture.
 
 from __future__ import annotations
 
+import codecs
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -25,7 +26,9 @@ from .findings import CHECKS, Book, Finding
 from .overlap import CHECK as OVERLAP
 from .overlap import EvaluationIndex, check_observations, check_overlap
 from .pictures import Pictures
+from .prompt import OnePrompt
 from .provenance import check_licence, check_lineage
+from .repeated import repeated_key
 from .report import AuditReport
 from .secrets import Secrets
 from .settings import AuditSettings
@@ -75,6 +78,7 @@ class Auditor:
     book: Book = field(default_factory=Book)
     lengths: Lengths = field(default_factory=Lengths)
     duplicates: Duplicates = field(default_factory=Duplicates)
+    prompt: OnePrompt = field(default_factory=OnePrompt)
     first: dict[str, type] | None = None
     rows: int = 0
     _waiting: deque[tuple[str, int, Future[TokenCounts]]] = field(default_factory=deque)
@@ -85,16 +89,33 @@ class Auditor:
     def line(self, number: int, data: bytes, pool: ThreadPoolExecutor) -> None:
         """All checks of one line."""
         self.rows += 1
-        self.book.add(f"line {number}", number, self.secrets.check(data))
+        place = f"line {number}"
+        self.book.add(place, number, self.secrets.check(data))
+        if data.startswith(codecs.BOM_UTF8):
+            data = data[len(codecs.BOM_UTF8) :]
+            detail = "a byte order mark in front: save the file without one"
+            self.book.add(place, number, [Finding(check=shape.CHECK, reason="byte_order_mark", detail=detail)])
         try:
             row = orjson.loads(data)
         except orjson.JSONDecodeError as error:
             bad = Finding(check=shape.CHECK, reason="bad_json", detail=str(error))
-            self.book.add(f"line {number}", number, [bad])
+            self.book.add(place, number, [bad])
             return
         if not isinstance(row, dict):
-            self.book.add(f"line {number}", number, [Finding(check=shape.CHECK, reason="not_an_object")])
+            detail = f"{type(row).__name__}; one JSON object a line is expected"
+            self.book.add(place, number, [Finding(check=shape.CHECK, reason="not_an_object", detail=detail)])
             return
+        if again := repeated_key(data):
+            detail = f"{again!r} stands twice in one object: readers keep different ones"
+            bad = Finding(check=shape.CHECK, reason="repeated_key", detail=detail)
+            self.book.add(str(row.get("id", place)), number, [bad])
+        try:
+            self._row(row, number, pool)
+        except RecursionError:
+            bad = Finding(check=shape.CHECK, reason="too_deep", detail="lists or objects inside each other without end")
+            self.book.add(str(row.get("id", place)), number, [bad])
+
+    def _row(self, row: Row, number: int, pool: ThreadPoolExecutor) -> None:
         if self.first is None:
             self.first = {name: type(value) for name, value in row.items()}
         row_id = str(row.get("id", f"line {number}"))
@@ -110,6 +131,8 @@ class Auditor:
         book.add(row_id, number, check_truncation(view))
         book.add(row_id, number, self.pictures.check(view))
         book.add(row_id, number, self.duplicates.check(view, number))
+        if settings.profile.one_prompt:
+            book.add(row_id, number, self.prompt.check(view))
         if settings.profile.provenance:
             book.add(row_id, number, check_licence(view))
             book.add(row_id, number, check_lineage(view))
@@ -169,6 +192,9 @@ def audit_file(
     """
     if not path.is_file():
         raise TirError(f"{path}: no such file")
+    if not img_root.is_dir():
+        raise TirError(f"{img_root}: no such folder; --img-root is the one that picture paths in rows are relative to")
+    other = _other_format(path)
     pictures = Pictures(img_root, hashes=index is not None, flat_max_std=flat_max_std)
     auditor = Auditor(settings, pictures, tokens, index, Secrets(secret_values), deep)
     missing = []
@@ -177,7 +203,12 @@ def audit_file(
         missing.append(Finding(check=TRUNCATION, reason="not_counted", detail="no template to render with"))
     if index is None:
         missing.append(Finding(check=OVERLAP, reason="no_index", detail="no evaluation index was given"))
+    if other:
+        missing.append(Finding(check=shape.CHECK, reason="not_json_lines", detail=other))
     auditor.book.add("", 0, missing)
+    if other:  # no line of it means anything
+        auditor.finish()
+        return _report(path, auditor, loading=False)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as second, ThreadPoolExecutor(1) as pool:
         loaded = second.submit(loader.check_loader, path) if loading else None
         with path.open("rb") as handle:
@@ -190,6 +221,26 @@ def audit_file(
         if loaded is not None:
             auditor.book.add("", 0, loaded.result())
     return _report(path, auditor, loading)
+
+
+FORMATS = (
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstandard"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"PAR1", "Parquet"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+
+
+def _other_format(path: Path) -> str:
+    """What the file is when it is no text of lines at all; empty for JSON Lines, good or bad."""
+    with path.open("rb") as handle:
+        head = handle.read(8)
+    for start, name in FORMATS:
+        if head.startswith(start):
+            return f"the file is {name}; JSON Lines in UTF-8 are expected"
+    return "the file is UTF-16 or UTF-32; UTF-8 is expected" if b"\x00" in head else ""
 
 
 def _report(path: Path, auditor: Auditor, loading: bool) -> AuditReport:

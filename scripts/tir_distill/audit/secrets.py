@@ -1,11 +1,23 @@
-"""Keys that must not leave: those of this environment, also encoded, and anything shaped like a provider's key."""
+"""Keys that must not leave: those of this environment, also encoded, and anything shaped like a provider's key.
+
+What counts as a key, and what does not:
+
+- Every shape needs its own beginning or its own neighbour (``sk-``, ``hf_``, ``Bearer``, ``api_key=`` …). A bare hash,
+  UUID, commit id, picture in base64 or long number is never taken for one, however random it looks.
+- After ``sk-`` come words as well (``sk-toggleable__label-arrow`` of a style sheet), so one of its pieces must be long
+  and hold digits and letters.
+- Forty hexadecimal digits are a search key only where they are given to a name that ends in ``key`` and speaks of an
+  API, Serper, a secret or an access; a key fingerprint or a cache key with a SHA-1 passes.
+- Text that only shows where a key goes (``sk-...``, ``YOUR_API_KEY``, ``Bearer <token>``) passes.
+- An example key on a page is treated like a real one: nobody can tell them apart, and a row is cheaper than a key.
+"""
 
 from __future__ import annotations
 
 import base64
 import re
 import urllib.parse
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import orjson
@@ -14,21 +26,53 @@ from .findings import Finding
 
 CHECK = "secrets"
 
-KINDS: tuple[tuple[str, tuple[bytes, ...], re.Pattern[bytes]], ...] = (
-    ("api_key", (b"sk-",), re.compile(rb"(?<![\w-])sk-(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}")),
-    (
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A shape of keys."""
+
+    name: str
+    literals: tuple[bytes, ...]
+    """Every match holds one of these. They are looked for first, which is far cheaper than the pattern."""
+    pattern: re.Pattern[bytes]
+    judge: Callable[[bytes], bool] | None = None
+    """Says whether a match is one; None: it is."""
+
+
+PIECE = 12
+"""Shortest unbroken run of letters and digits that a key after ``sk-`` holds."""
+
+
+def _is_random(found: bytes) -> bool:
+    """One of the pieces between hyphens and underscores is long and mixes letters and digits as no word does."""
+    for piece in re.split(rb"[-_]", found):
+        digits = sum(48 <= byte <= 57 for byte in piece)
+        if len(piece) >= PIECE and digits >= 2 and len(piece) - digits >= 2 and piece[:8].strip(b"0123456789"):
+            return True
+    return False
+
+
+KINDS = (
+    Kind("api_key", (b"sk-",), re.compile(rb"(?<![\w-])sk-[\w-]{17,}"), _is_random),
+    Kind(
         "github_token",
         (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"),
         re.compile(rb"\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_\w{22,}"),
     ),
-    ("hub_token", (b"hf_",), re.compile(rb"\bhf_[A-Za-z0-9]{30,}")),
-    ("aws_key", (b"AKIA",), re.compile(rb"\bAKIA[0-9A-Z]{16}\b")),
-    ("google_key", (b"AIza",), re.compile(rb"\bAIza[\w-]{35}")),
-    ("slack_token", (b"xox",), re.compile(rb"\bxox[abprs]-[\w-]{10,}")),
-    ("private_key", (b"PRIVATE KEY-----",), re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
-    ("bearer_token", (b"Bearer ",), re.compile(rb"Bearer (?=[\w.~+/-]*\d)[\w.~+/-]{24,}=*")),
+    Kind("hub_token", (b"hf_",), re.compile(rb"\bhf_[A-Za-z0-9]{30,}")),
+    Kind("hub_token", (b"ms-",), re.compile(rb"(?<![\w-])ms-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
+    Kind("aws_key", (b"AKIA", b"ASIA"), re.compile(rb"\bA[KS]IA(?=[A-Z]{0,15}\d)[0-9A-Z]{16}\b")),
+    Kind("google_key", (b"AIza",), re.compile(rb"\bAIza[\w-]{35}")),
+    Kind("slack_token", (b"xox",), re.compile(rb"\bxox[abeoprs]-(?=[\w-]*\d)[\w-]{10,}")),
+    Kind("private_key", (b"PRIVATE KEY-----",), re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
+    Kind("bearer_token", (b"earer ",), re.compile(rb"[Bb]earer (?=[\w.~+/-]*\d)[\w.~+/-]{24,}=*")),
 )
-"""(kind, literals of which every match holds one, pattern). Literals are looked for first: it is far cheaper."""
+
+NAMED = re.compile(rb"(?:key|token)\W{1,16}([0-9a-f]{40}(?![0-9a-z])|(?<==)[\w-]{20,})")
+"""On a line in lower case: what is given to a name, forty hexadecimal digits or a value in an address."""
+OF_A_SERVICE = re.compile(rb"(?:api|serper|secret|access)\w{0,12}[ _-]?$")
+BEFORE = 24
+"""Characters before ``key`` in which the name has to speak of a service."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +90,43 @@ class Secrets:
         """One finding per kind."""
         if any(needle in line for needle in self._needles):
             yield Finding(check=CHECK, reason="environment_key", detail="a key of this environment, shown nowhere")
-        for kind, literals, pattern in KINDS:
-            if any(literal in line for literal in literals) and (match := pattern.search(line)):
-                detail = f"{match.group()[:6].decode('utf-8', 'replace')}…, {len(match.group())} characters"
-                yield Finding(check=CHECK, reason=kind, detail=detail)
+        for kind in KINDS:
+            if any(literal in line for literal in kind.literals) and (found := _first(kind, line)):
+                yield Finding(check=CHECK, reason=kind.name, detail=_described(found))
+        lower = line.lower()
+        if found := _named(lower):
+            yield Finding(check=CHECK, reason="named_key", detail=_described(found))
+
+
+def _first(kind: Kind, line: bytes) -> bytes | None:
+    for match in kind.pattern.finditer(line):
+        if kind.judge is None or kind.judge(match.group()):
+            return match.group()
+    return None
+
+
+def _named(lower: bytes) -> bytes | None:
+    """The value of something like ``X-API-KEY: …`` or ``?api_key=…``."""
+    for match in NAMED.finditer(lower):
+        value = match.group(1)
+        mixed = re.search(rb"\d", value) and re.search(rb"[a-z]", value)
+        if mixed and OF_A_SERVICE.search(lower[max(0, match.start() - BEFORE) : match.start()]):
+            return value
+    return None
+
+
+def _described(found: bytes) -> str:
+    """Enough to find the place, too little to use it."""
+    return f"{found[:6].decode('utf-8', 'replace')}…, {len(found)} characters"
 
 
 def _spellings(values: Iterable[str]) -> Iterator[bytes]:
     """Each value as it would stand in JSON: plain, URL-quoted, hexadecimal, and base64 at any offset."""
     for value in values:
         data = value.encode()
-        yield orjson.dumps(value)[1:-1]
+        plain = orjson.dumps(value)[1:-1]
+        yield plain
+        yield orjson.dumps(plain.decode())[1:-1]  # inside arguments, which are JSON in JSON
         yield urllib.parse.quote(value, safe="").encode()
         yield data.hex().encode()
         for offset in range(3):

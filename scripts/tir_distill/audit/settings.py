@@ -22,6 +22,8 @@ class Profile:
     """Licence and lineage are required."""
     picture_places: bool
     """Picture tags stand first in the question and last in a result, as the exporter puts them."""
+    one_prompt: bool
+    """Every row has the system text and the tools of the first one (seed section 4: one version only)."""
     enforced: frozenset[str]
     """Figures of check 4 that must meet their thresholds; all of them are reported."""
     only_tools: frozenset[str] | None = None
@@ -34,6 +36,7 @@ PROFILES: Mapping[str, Profile] = {
         our_keys=True,
         provenance=True,
         picture_places=True,
+        one_prompt=True,
         enforced=frozenset(
             {
                 "self_search_rate",
@@ -50,10 +53,18 @@ PROFILES: Mapping[str, Profile] = {
         our_keys=False,
         provenance=False,
         picture_places=False,
+        one_prompt=False,
         enforced=frozenset({"image_code_without_picture", "letter_answers"}),
         only_tools=frozenset({"python"}),
     ),
-    "any": Profile(name="any", our_keys=False, provenance=False, picture_places=False, enforced=frozenset()),
+    "any": Profile(
+        name="any",
+        our_keys=False,
+        provenance=False,
+        picture_places=False,
+        one_prompt=False,
+        enforced=frozenset(),
+    ),
 }
 
 

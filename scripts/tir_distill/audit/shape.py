@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from ..export import LINEAGE_KEYS, ROW_KEYS, Row
 from .findings import Finding
+from .repeated import repeated_key
 from .settings import Profile
 from .view import View, reply_of
 
@@ -69,7 +71,7 @@ def check_shape(row: Row, profile: Profile, first: Mapping[str, type]) -> tuple[
     if not isinstance(messages, list) or not messages:
         return [*found, _finding("no_messages", detail="messages must be a list with at least one message")], None
     bad = list(_messages(messages))
-    tools = list(_tools(row, profile))
+    tools = _tools(row, profile)
     found += [*bad, *(item for item in tools if isinstance(item, Finding))]
     if bad:
         return found, None
@@ -97,6 +99,8 @@ def _fields(row: Row, profile: Profile, first: Mapping[str, type]) -> Iterator[F
             yield _finding("wrong_type", detail=f"{name}: {type(row[name]).__name__}, expected {kind.__name__}")
     for name in row.keys() - wanted.keys():
         yield _finding("unexpected_key", detail=name)
+    if profile.our_keys and tuple(row) != ROW_KEYS and row.keys() == wanted.keys():
+        yield _finding("key_order", detail=f"expected {', '.join(ROW_KEYS)}")
     images = row.get("images")
     if isinstance(images, list) and not all(isinstance(path, str) for path in images):
         yield _finding("wrong_type", detail="images: every entry must be a path")
@@ -134,13 +138,22 @@ def _is_call(item: Any) -> bool:
     return isinstance(function, dict) and function.keys() == {"name", "arguments"} and isinstance(function["name"], str)
 
 
-def _tools(row: Row, profile: Profile) -> Iterator[Finding | Mapping[str, Any]]:
+def _tools(row: Row, profile: Profile) -> Sequence[Finding | Mapping[str, Any]]:
     """The declared tools, or what is wrong with the field."""
     value = row.get("tools")
     if not isinstance(value, str):
         reason = "tools_null" if value is None else "tools_not_text"
-        yield _finding(reason, detail="tools must be one JSON string, also when there are none")
-        return
+        return [_finding(reason, detail="tools must be one JSON string, also when there are none")]
+    return _declared(value, profile.only_tools)
+
+
+@functools.lru_cache(maxsize=32)
+def _declared(value: str, only: frozenset[str] | None) -> Sequence[Finding | Mapping[str, Any]]:
+    """Rows of a file declare the same tools as a rule, so they are taken apart once."""
+    return tuple(_read_tools(value, only))
+
+
+def _read_tools(value: str, only: frozenset[str] | None) -> Iterator[Finding | Mapping[str, Any]]:
     try:
         tools = orjson.loads(value or "[]")
     except orjson.JSONDecodeError as error:
@@ -149,6 +162,8 @@ def _tools(row: Row, profile: Profile) -> Iterator[Finding | Mapping[str, Any]]:
     if not isinstance(tools, list):
         yield _finding("bad_tools", detail="a JSON list was expected")
         return
+    if again := repeated_key(value):
+        yield _finding("repeated_key", detail=f"{again!r} stands twice in an object of tools")
     names = []
     for tool in tools:
         function = tool.get("function") if isinstance(tool, dict) else None
@@ -163,5 +178,5 @@ def _tools(row: Row, profile: Profile) -> Iterator[Finding | Mapping[str, Any]]:
         yield tool
     if len(set(names)) != len(names):
         yield _finding("bad_tools", detail="a tool is declared twice")
-    if profile.only_tools is not None and set(names) - profile.only_tools:
-        yield _finding("other_tools", detail=f"only {sorted(profile.only_tools)} may be declared here")
+    if only is not None and set(names) - only:
+        yield _finding("other_tools", detail=f"only {sorted(only)} may be declared here")

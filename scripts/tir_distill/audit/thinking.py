@@ -32,8 +32,8 @@ def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
             yield Finding(check=CHECK, reason="stray_think_end", message=reply.message, excerpt=place)
         elif opened == closed:
             yield Finding(check=CHECK, reason="two_thinks", message=reply.message, excerpt=excerpt)
-    if not view.messages:
-        return
+    if settings.profile.our_keys:
+        yield from _answers(view)
     last = len(view.messages) - 1
     if view.messages[last]["role"] != "assistant":
         yield Finding(check=CHECK, reason="ends_with_tool", message=last, detail=str(view.messages[last]["role"]))
@@ -43,3 +43,14 @@ def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
         yield Finding(check=CHECK, reason="ends_with_call", message=last)
     elif not find_answer(reply.visible) and reply.visible.count("<answer>") <= reply.visible.count("</answer>"):
         yield Finding(check=CHECK, reason="no_answer", message=last, excerpt=reply.visible[-160:])
+
+
+def _answers(view: View) -> Iterator[Finding]:
+    """One answer, at the end: a student that answers and goes on is stopped in the middle where it is evaluated."""
+    for reply in view.replies:
+        last = reply is view.replies[-1]
+        if last and reply.visible.count("<answer>") > 1:
+            yield Finding(check=CHECK, reason="two_answers", message=reply.message, excerpt=reply.visible[-160:])
+        elif not last and find_answer(reply.visible):
+            place = around(reply.visible, "<answer>")
+            yield Finding(check=CHECK, reason="early_answer", message=reply.message, excerpt=place)

@@ -19,6 +19,8 @@ class Call:
     id: str
     name: str
     arguments: Mapping[str, Any] | None
+    raw: Any
+    """As the row has them: a string, if all is well."""
     problem: str = ""
 
 
@@ -38,7 +40,7 @@ class View:
     """A row whose messages are a list of objects with a role and a string content."""
 
     row: Mapping[str, Any]
-    messages: list[Mapping[str, Any]]
+    messages: list[dict[str, Any]]
     replies: tuple[Reply, ...]
     tools: list[Mapping[str, Any]]
     images: list[str]
@@ -74,5 +76,6 @@ def _call(item: Mapping[str, Any]) -> Call:
         call_id if isinstance(call_id, str) else "",
         name if isinstance(name, str) else "",
         arguments,
+        function.get("arguments"),
         problem,
     )

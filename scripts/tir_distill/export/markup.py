@@ -29,7 +29,12 @@ IN_MODEL_TEXT = re.compile(f"{_TOKENS}|{_TAGS}|{_MEDIA}|{_CALL}")
 
 
 def find_markup(text: str, *, by_model: bool = False) -> str | None:
-    """The first forbidden piece of the text, or None. ``by_model``: thinking, visible text and arguments."""
+    """The first forbidden piece of the text, or None. ``by_model``: thinking, visible text and arguments.
+
+    ``NUL`` for that character: it ends strings in some readers, and no page or thought needs it.
+    """
+    if "\x00" in text:
+        return "NUL"
     if "<" not in text:
         return None
     match = (IN_MODEL_TEXT if by_model else ANYWHERE).search(text)

@@ -8,7 +8,9 @@ to the byte, runs without the sandbox; a user's own never does.
 
 from __future__ import annotations
 
+import functools
 import json
+import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,12 +27,29 @@ IMAGE_TAG = "<image>"
 """What stands for a picture in a row's text; ms-swift reads it in every message."""
 
 
+_DICT_NAMES = frozenset(dir(dict))
+
+
+class _QuickEnvironment(jinja2.Environment):
+    """Looks names of messages up as keys at once. Jinja's own way tries an attribute first, and an exception for each
+    name of each message is a third of the time; for a name that no dictionary has as an attribute both find the same.
+    """
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is dict and attribute not in _DICT_NAMES:
+            try:
+                return obj[attribute]
+            except KeyError:
+                return self.undefined(obj=obj, name=attribute)
+        return super().getattr(obj, attribute)
+
+
 class Renderer:
     """Renders messages with one template. Make one and keep it: compiling costs more than rendering."""
 
     def __init__(self, source: TemplateSource) -> None:
         self.source = source
-        kind = jinja2.Environment if source.trusted else ImmutableSandboxedEnvironment
+        kind = _QuickEnvironment if source.trusted else ImmutableSandboxedEnvironment
         environment = kind(trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols])
         environment.filters["tojson"] = _tojson
         environment.globals["raise_exception"] = _raise
@@ -118,7 +137,18 @@ def _tojson(
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> str:
+    if indent is None and separators is None and not ensure_ascii and not sort_keys:
+        try:
+            return _plain_json(marshal.dumps(value, 2))  # tools, the same in every row
+        except ValueError:  # holds what marshal does not know
+            pass
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+@functools.lru_cache(maxsize=128)
+def _plain_json(data: bytes) -> str:
+    """JSON of a value given in marshal's form, which tells apart whatever JSON might (1, 1.0 and True)."""
+    return json.dumps(marshal.loads(data), ensure_ascii=False)
 
 
 def _raise(message: str) -> None:

@@ -45,8 +45,8 @@ def to_row(trajectory: Trajectory, *, places: PicturePlaces, settings: ExportSet
     """The row of a repaired, accepted sample. ``n_samples``: samples taken of this question.
 
     Raises BadRow: ``malformed_call``, ``unpaired_calls``, ``infrastructure``, ``missing_think``, ``no_answer``,
-    ``ends_with_call``, ``truncated``, ``bad_arguments``, ``markup_in_text``, ``picture_missing``,
-    ``picture_outside_root``, ``not_unicode``, ``no_licence``, ``private``.
+    ``two_answers``, ``early_answer``, ``ends_with_call``, ``truncated``, ``bad_arguments``, ``markup_in_text``,
+    ``picture_missing``, ``picture_outside_root``, ``not_unicode``, ``no_licence``, ``private``.
     """
     question, verdict = trajectory.question, trajectory.verdict
     if question.meta.get("private"):
@@ -169,3 +169,8 @@ def _check_end(turns: Sequence[Turn]) -> None:
         raise BadRow("two_replies", "a turn without a call stands before the last one")
     if not find_answer(turns[-1].content):
         raise BadRow("no_answer", "no <answer> in the last turn")
+    if turns[-1].content.count("<answer>") > 1:
+        raise BadRow("two_answers", "<answer> stands twice in the last turn")
+    for turn in turns[:-1]:
+        if find_answer(turn.content):
+            raise BadRow("early_answer", f"turn {turn.index} answers and goes on calling")

@@ -41,9 +41,10 @@ def pinned() -> tuple[str, str]:
 
 def find_template(template_dir: Path | None = None) -> TemplateSource:
     """The template to render with. Raises TirError that says how to get it when there is none, or a wrong one."""
-    if template_dir is not None:
-        return _of_folder(template_dir)
     name, sha256 = pinned()
+    if template_dir is not None:
+        own = _of_folder(template_dir)
+        return replace(own, trusted=own.sha256 == sha256)
     wrong: list[str] = []
     for path in _candidates(name):
         if not path.is_file():

@@ -199,6 +199,46 @@ def brief(row: Row) -> None:
         row["messages"][index]["content"] = f"<think>\nI look this up first, then say.\n</think>\n\n{visible}"
 
 
+HEX = "0123456789abcdef0123456789abcdef01234567"
+# keys are put together here so that no tool takes this file for a leak
+LOWER_KEY = "sk-" + "a1b2c3d4e5f6a7b8" * 2
+HUB_KEY = "hf_" + "aBcDeFgHiJ" * 3 + "kLmN"
+OTHER_HUB_KEY = "ms-" + "01234567-89ab-cdef-0123-456789abcdef"
+CLOUD_KEY = "AK" + "IA" + "ABCDEFGH12345678"
+CODE_KEY = "gh" + "p_" + "aB3" * 12
+CHAT_KEY = "xo" + "xb-" + "123456789012-abcdefABCDEF"
+NESTED = "[" * 900 + "]" * 900
+
+
+def raw_line(old: bytes, new: bytes) -> Callable[[list[Any], Path], None]:
+    """Change the bytes of row 1 themselves."""
+
+    def plant(rows: list[Any], _root: Path) -> None:
+        data = orjson.dumps(rows[1])
+        assert old in data
+        rows[1] = data.replace(old, new, 1)
+
+    return plant
+
+
+def other_case(row: Row) -> None:
+    folder, name = row["images"][0].rsplit("/", 1)
+    row["images"][0] = f"{folder}/{name.upper()}"
+
+
+def other_tools(row: Row) -> None:
+    row["tools"] = row["tools"].replace("Search the web.", "Search the Web.")
+
+
+def fingerprint_of_another(rows: list[Any], _root: Path) -> None:
+    rows[2]["lineage"]["fingerprint"] = rows[1]["lineage"]["fingerprint"]
+
+
+def reordered(row: Row) -> None:
+    for key in sorted(row):
+        row[key] = row.pop(key)
+
+
 def answer_in_thought(row: Row) -> None:
     row["messages"][8]["content"] = "<think>\nIt is clear: <answer>Mumbai</answer>\n</think>\n\nMumbai"
 
@@ -293,6 +333,31 @@ def cases() -> list[Planted]:
         Planted("no <answer>", T, "no_answer", 8, at(8, "<answer>Mumbai</answer>", "Mumbai")),
         Planted("empty <answer>", T, "no_answer", 8, at(8, "Mumbai</answer>", " </answer>")),
         Planted("<answer> only in the thinking", T, "no_answer", 8, change(answer_in_thought)),
+        Planted("thinking of white space", T, "empty_think", 2, think(2, " \n\t\u3000 ")),
+        Planted(
+            "a think block inside another, both closed",
+            T,
+            "two_thinks",
+            6,
+            at(6, "<think>\n", "<think>\n<think>Hm.</think> "),
+            also=frozenset({R}),
+        ),
+        Planted("two answers", T, "two_answers", 8, at(8, "</answer>", "</answer> or perhaps <answer>Bombay</answer>")),
+        Planted("the answer twice", T, "two_answers", 8, at(8, "<answer>", "<answer>Mumbai</answer>\n<answer>")),
+        Planted(
+            "answer in a turn that still calls",
+            T,
+            "early_answer",
+            6,
+            at(6, "</think>\n\n", "</think>\n\n<answer>A b</answer>\n"),
+        ),
+        Planted(
+            "answer before the first result",
+            T,
+            "early_answer",
+            2,
+            at(2, "</think>\n\n", "</think>\n\n<answer>Pune</answer>"),
+        ),
         Planted(
             "ends in a call",
             T,
@@ -336,6 +401,60 @@ def cases() -> list[Planted]:
         Planted(
             "two objects fused", S, "bad_arguments", 2, arguments('{"query":"a"}{"query":"b"}'), also=frozenset({R})
         ),
+        Planted("arguments a number", S, "bad_arguments", 2, arguments("7"), also=frozenset({R})),
+        Planted("a key twice in the arguments", S, "repeated_key", 2, arguments('{"query": "a", "query": "b"}')),
+        Planted("a key twice in the row", S, "repeated_key", None, raw_line(b'"bucket":', b'"bucket":"","bucket":')),
+        Planted("a key twice in a message", S, "repeated_key", None, raw_line(b'"role":', b'"role":"user","role":')),
+        Planted("list for a string", S, "argument_type", 2, argument("query", ["a"])),
+        Planted(
+            "arguments nested 900 deep", S, "argument_type", 2, arguments(f'{{"query": {NESTED}}}'), also=frozenset({R})
+        ),
+        Planted("result of no call's id", S, "result_without_call", 3, message(3, "tool_call_id", "call_9_9")),
+        Planted(
+            "result without an id",
+            S,
+            "result_without_call",
+            4,
+            change(lambda row: row["messages"][4].pop("tool_call_id")),
+        ),
+        Planted(
+            "tool name in another case",
+            S,
+            "undeclared_tool",
+            2,
+            change(lambda row: row["messages"][2]["tool_calls"][0]["function"].__setitem__("name", "Search")),
+        ),
+        Planted("pictures in another order", S, "image_order", 1, change(lambda row: row["images"].reverse())),
+        Planted(
+            "a tool's picture in the question",
+            S,
+            "image_order",
+            1,
+            change(lambda row: row["images"].__setitem__(0, row["images"][1])),
+        ),
+        Planted("newline after a tool's picture", S, "image_tag_place", 5, at(5, "<image>", "<image>\n")),
+        Planted("system text with another letter", S, "other_system", 0, at(0, "help", "Help")),
+        Planted("system text with a blank more", S, "other_system", 0, at(0, "help", " help", row=4)),
+        Planted("tools of another version", S, "tools_differ", None, change(other_tools)),
+        Planted("fewer tools than other rows", S, "tools_differ", None, change(only_python), also=frozenset({S})),
+        Planted("no system text", S, "no_system", 0, change(lambda row: row["messages"].pop(0))),
+        Planted(
+            "two system texts in front", S, "system_not_first", 1, insert(1, "system", "Be brief."), also=frozenset({R})
+        ),
+        Planted("a picture and no question", S, "empty_question", 1, question_of("")),
+        Planted(
+            "a blank question",
+            S,
+            "empty_question",
+            1,
+            change(lambda row: row["messages"][1].__setitem__("content", " \n"), row=3),
+        ),
+        Planted("NUL in a page", S, "markup_in_text", 3, add(3, "\x00")),
+        Planted("NUL in thinking", S, "markup_in_text", 6, add(6, "\x00")),
+        Planted("NUL in code", S, "markup_in_arguments", 2, argument("code", "import PIL\x00", 2)),
+        Planted("<|vision_start|> in a page", S, "markup_in_text", 3, add(3, "<|vision_start|>")),
+        Planted("</tool_call> in thinking", S, "call_as_text", 6, add(6, "</tool_call>")),
+        Planted("<tool_response> in thinking", S, "markup_in_text", 6, add(6, "<tool_response>")),
         Planted("arguments as an object", S, "arguments_not_text", 2, arguments({"query": "a"})),
         Planted(
             "tool that is not declared",
@@ -409,6 +528,7 @@ def cases() -> list[Planted]:
             "two_replies",
             9,
             insert(9, "assistant", "<think>\nOne more word on this.\n</think>\n\n<answer>Mumbai</answer>"),
+            also=frozenset({T}),
         ),
         Planted(
             "system message in the middle",
@@ -448,6 +568,13 @@ def cases() -> list[Planted]:
         Planted("images null", S, "wrong_type", None, put("images", None, row=3)),
         Planted("has_self_search says the contrary", S, "column_differs", None, put("has_self_search", False)),
         Planted("has_image_code says the contrary", S, "column_differs", None, put("has_image_code", False)),
+        Planted("keys in another order", S, "key_order", None, change(reordered)),
+        Planted("a number for text", S, "wrong_type", None, put("answer", 1932)),
+        Planted("text for true", S, "wrong_type", None, put("has_image_code", "true")),
+        Planted("tools of two types", S, "tools_not_text", None, put("tools", [], row=3), also=frozenset({S})),
+        Planted("byte order mark", S, "byte_order_mark", None, raw_line(b'{"id"', b'\xef\xbb\xbf{"id"')),
+        Planted("half a surrogate pair", S, "bad_json", None, line(b'{"id": "\\ud83d"}')),
+        Planted("not a number", S, "bad_json", None, line(b'{"id": NaN}')),
         Planted("a torn line", S, "bad_json", None, line(b'{"id": "q7", "messages": [{"ro')),
         Planted("half a character at the end", S, "bad_json", None, line('{"id": "图'.encode()[:-1])),
         Planted("a list for a row", S, "not_an_object", None, line(b"[1]")),
@@ -463,6 +590,14 @@ def cases() -> list[Planted]:
         Planted("truncation marker in a reply", C, "marker", 8, add(8, "[tool output truncated]")),
         Planted("truncation marker in thinking", C, "marker", 6, add(6, "[truncated]")),
         Planted("thinking never closed", C, "unclosed_think", 6, at(6, "</think>", ""), also=frozenset({R})),
+        Planted(
+            "a think block inside another, one closed",
+            C,
+            "unclosed_think",
+            6,
+            at(6, "<think>\n", "<think>\n<think>Hm. "),
+            also=frozenset({R}),
+        ),
         Planted("answer cut", C, "unclosed_answer", 8, at(8, "bai</answer>", "")),
         Planted("call text cut", C, "unclosed_tool_call", 8, add(8, "<tool_call>\n{")),
         Planted("sequence over max_length", C, "too_long", None, add(3, "longer " * 25_000)),
@@ -478,6 +613,9 @@ def cases() -> list[Planted]:
         # 4: behaviour
         Planted("letter for an answer", B, "letter_answer", 8, at(8, "Mumbai", "B")),
         Planted("bracketed letter for an answer", B, "letter_answer", 8, at(8, "Mumbai", "(b)")),
+        Planted("letter with a full stop", B, "letter_answer", 8, at(8, "Mumbai", "A.")),
+        Planted("full-width letter", B, "letter_answer", 8, at(8, "Mumbai", "Ａ")),
+        Planted("letter named an option", B, "letter_answer", 8, at(8, "Mumbai", "选项 B")),
         Planted("no search of its own", B, "no_self_search", None, change(unsearched), also=frozenset()),
         Planted("picture code without a picture", B, "image_code_without_picture", 2, change(image_code, row=3)),
         Planted("thinking short in all rows", B, "threshold_median_think_chars", None, every(brief)),
@@ -533,6 +671,7 @@ def cases() -> list[Planted]:
         Planted("template of another model", R, "think_lost", 2, nothing, {"tokens": other_tokens}),
         # pictures
         Planted("picture missing", "pictures", "missing", None, picture_path("handover/images/none.png")),
+        Planted("picture's name in another case", "pictures", "missing", None, change(other_case)),
         Planted("picture cut at 60 %", "pictures", "damaged", None, file(lambda data: data[: len(data) * 6 // 10])),
         Planted("picture of 0 bytes", "pictures", "empty_file", None, file(lambda _data: b"")),
         Planted("web page for a picture", "pictures", "not_a_picture", None, file(lambda _data: b"<html>404</html>")),
@@ -589,6 +728,7 @@ def cases() -> list[Planted]:
         # duplicates
         Planted("id twice", "duplicates", "id", None, same_id),
         Planted("question twice", "duplicates", "question", None, same_question),
+        Planted("fingerprint of another row", "duplicates", "fingerprint", None, fingerprint_of_another),
         Planted("row twice", "duplicates", "question", None, lambda rows, _root: rows.append(rows[1])),
         # secrets
         Planted(
@@ -616,6 +756,39 @@ def cases() -> list[Planted]:
             None,
             add(3, "Authorization: Bearer abcdef0123456789abcdef0123456789"),
         ),
+        Planted("key of lower-case letters in thinking", "secrets", "api_key", None, add(6, f"I use {LOWER_KEY} here")),
+        Planted("hub token in a page", "secrets", "hub_token", None, add(3, HUB_KEY)),
+        Planted("other hub's token in a page", "secrets", "hub_token", None, add(4, f"token={OTHER_HUB_KEY}")),
+        Planted("cloud key in code", "secrets", "aws_key", None, argument("code", f"import PIL; k = '{CLOUD_KEY}'", 2)),
+        Planted(
+            "code host's token in a page", "secrets", "github_token", None, add(3, f"https://{CODE_KEY}@example.org")
+        ),
+        Planted(
+            "chat token in an address", "secrets", "slack_token", None, add(7, f"https://example.org/?t={CHAT_KEY}")
+        ),
+        Planted(
+            "search key in code",
+            "secrets",
+            "named_key",
+            None,
+            argument("code", f'import PIL; headers = {{"X-API-KEY": "{HEX}"}}', 2),
+        ),
+        Planted("search key in settings", "secrets", "named_key", None, add(3, f"SERPER_API_KEY={HEX}")),
+        Planted(
+            "key in an address",
+            "secrets",
+            "named_key",
+            None,
+            add(3, "https://example.org/?api_key=x7k2m9q4w8e1r5t3y6u0"),
+        ),
+        Planted(
+            "key of the environment inside arguments",
+            "secrets",
+            "environment_key",
+            None,
+            argument("code", 'import PIL; k = "a\\"b7Q9z4"', 2),
+            {"secret_values": ('a\\"b7Q9z4',)},
+        ),
         Planted("private key in a page", "secrets", "private_key", None, add(3, "-----BEGIN RSA PRIVATE KEY-----")),
         # licence and lineage
         Planted("blank licence", "licence", "missing", None, put("licence", " ")),
@@ -629,6 +802,8 @@ def cases() -> list[Planted]:
         ),
         Planted("fingerprint that is no hash", "lineage", "not_a_hash", None, lineage("fingerprint", "abc")),
         Planted("lineage of another row", "lineage", "other_sample", None, lineage("sample", "fvqa_train_7#1")),
+        Planted("lineage of another sample", "lineage", "other_sample", None, lineage("sample_index", 5)),
+        Planted("sample index as text", "lineage", "incomplete", None, lineage("sample_index", "1")),
         Planted("versions not JSON", "lineage", "not_json", None, lineage("versions", "v1")),
         Planted("no lineage", "lineage", "missing", None, put("lineage", None), also=frozenset({S})),
     ]
