@@ -66,6 +66,13 @@ def main(args: argparse.Namespace) -> None:
         return near_duplicates(sets, settings.near_duplicate_jaccard, settings.near_duplicate_min_units)
 
     lines = choose(entries, settings, near, drops)
+    if all(line.validation for line in lines):
+        left_out = "; ".join(
+            f"{part.name}: {', '.join(f'{n} {reason}' for reason, n in sorted(counts.items())) or 'no rows'}"
+            for part in settings.parts
+            for counts in [drops.counts.get(part.name, {})]
+        )
+        raise TirError(f"mixes.{settings.name}: no row is left to train on ({left_out})")
     document: dict[str, Any] = write_mix(lines, settings, drops, args.out)
     write_descriptions(document, args.out, CONTEXT)
     write_launch_files(settings, args.out, held_out=starts_complete(args.out / "validation.jsonl"))

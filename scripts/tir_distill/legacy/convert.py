@@ -21,6 +21,7 @@ from .pictures import PictureStore, picture_bytes
 from .shapes import LegacyRow
 from .turns import NativeConversation, NativeTurn, python_call, to_turns
 
+_STRAY = re.compile(r"(?<!`)</code>")
 _AFTER_TAG = re.compile(r"(<image>)[ \t]*\n+")
 _LINEAGE: dict[str, Any] = dict.fromkeys(LINEAGE_KEYS, "") | {
     "sample_index": 0,
@@ -192,8 +193,12 @@ def _calls(
 
 def _reply(turn: NativeTurn, index: int, calls: list[Row], name: str) -> Row:
     for where, text in (("thinking", turn.thinking), ("visible text", turn.text)):
-        if "<" in text and (found := find_markup(text, by_model=True)):
+        if "<" not in text:
+            continue
+        if found := find_markup(text, by_model=True):
             raise BadRow("markup_in_text", f"{name}: {found!r} in the {where} of turn {index}")
+        if _STRAY.search(text):  # a string of the code held the tag, and there the code was cut
+            raise BadRow("stray_code_end", f"{name}: </code> without its beginning in the {where} of turn {index}")
     reply: Row = {"role": "assistant", "content": assistant_content(turn.thinking, turn.text), "turn": index}
     if calls:
         reply["tool_calls"] = calls

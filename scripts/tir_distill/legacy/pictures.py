@@ -12,6 +12,7 @@ from typing import Any
 
 from ..records import BadRow
 
+_STANDARD = str.maketrans("-_", "+/")
 _KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"GIF8": "gif", b"BM": "bmp"}
 
 
@@ -28,20 +29,23 @@ def picture_bytes(value: Any, folder: Path | None, name: str) -> bytes:
         raise BadRow("missing_picture", f"{name}: a picture is {type(value).__name__}, expected bytes, text or a path")
     if value.startswith("data:"):
         return _decoded(value.partition(",")[2], name)
-    if folder is not None and len(value) < 1024:
-        path = (folder / value).resolve()
+    text = str(value).removeprefix("file://")
+    if folder is not None and len(text) < 1024:
+        path = (folder / text).resolve()
         if not path.is_relative_to(folder.resolve()):
-            raise BadRow("missing_picture", f"{name}: the picture path {value!r} leaves the picture folder")
+            raise BadRow("missing_picture", f"{name}: the picture path {text!r} leaves the picture folder")
         if path.is_file():
             return path.read_bytes()
-    if len(value) < 1024 and Path(value).suffix.lower() in {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp"}:
-        raise BadRow("missing_picture", f"{name}: no picture file {value!r} in {folder or 'the picture folder'}")
-    return _decoded(value, name)
+    if len(text) < 1024 and Path(text).suffix.lower() in {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp"}:
+        raise BadRow("missing_picture", f"{name}: no picture file {text!r} in {folder or 'the picture folder'}")
+    return _decoded(text, name)
 
 
 def _decoded(text: str, name: str) -> bytes:
+    """Bytes of base64 in either alphabet, on one line or many, padded or not."""
+    plain = "".join(text.split()).translate(_STANDARD).rstrip("=")
     try:
-        return base64.b64decode(text, validate=True)
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         raise BadRow("bad_picture", f"{name}: a picture is neither a file nor base64: {text[:40]!r}") from None
 

@@ -17,10 +17,12 @@ import orjson
 PieceKind = Literal["text", "think", "code", "call", "result"]
 
 RESULT_TAGS = ("tool_response", "sandbox_output", "interpreter", "output")
-_OPENING = re.compile(r"<(think|code|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
-_FENCE_HEAD = re.compile(r"```[\w+-]*[ \t]*\n?")
-_FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
-_FENCE_OPENS = re.compile(r"\s*```[\w+-]*[ \t]*\n")
+_RESULTS = tuple(f"<{tag}>" for tag in RESULT_TAGS)
+_OPENING = re.compile(r"<(think|code(?!>`[^`])|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
+"""``<code>`` with a single back tick behind it is a word of a sentence."""
+_FENCE_HEAD = re.compile(r"```[\w+-]*[ \t\r]*\n?")
+_FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t\r]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
+_FENCE_OPENS = re.compile(r"\s*```[\w+-]*[ \t\r]*\n")
 _FENCE_ENDS = re.compile(r"\n[ \t]*```\s*(?:</code>|\Z|(?=<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>))")
 _STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>")
 _STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
@@ -72,7 +74,7 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
             end = text.find(f"</{tag}>", at)
             body = text[at:] if end < 0 else text[at:end]
             at = len(text) if end < 0 else end + len(tag) + 3
-            out.append(Piece("result", body.strip("\n")))
+            out.append(Piece("result", body.strip("\r\n")))
     if at < len(text):
         out.append(Piece("think" if thinking else "text", text[at:]))
     return out, thinking
@@ -87,13 +89,18 @@ def usual(text: str) -> tuple[str, str, str | None] | None:
     if match is None:
         return None
     thinking, visible, code = match.groups()
-    return thinking or "", visible, None if code is None else code.strip("\n")
+    return thinking or "", visible, None if code is None else code.strip("\r\n")
 
 
 def usual_result(text: str) -> str | None:
     """The result in a message that is one ``<tool_response>`` without a ``<`` in it; None for any other."""
     match = _USUAL_RESULT.fullmatch(text)
-    return match.group(1).strip("\n") if match else None
+    return match.group(1).strip("\r\n") if match else None
+
+
+def holds_result(text: str) -> bool:
+    """Whether a message begins with a tagged result."""
+    return text.lstrip().startswith(_RESULTS)
 
 
 def _source(text: str, start: int) -> tuple[str, int]:
@@ -109,11 +116,11 @@ def unfenced(source: str) -> str:
     """Source without its Markdown fence, when it has one, and without blank lines around it."""
     body = source.strip()
     if not body.startswith("```"):
-        return source.strip("\n")
+        return source.strip("\r\n")
     head = _FENCE_HEAD.match(body)
     assert head is not None
     body = body[head.end() :]
-    return (body[:-3].rstrip(" \t") if body.endswith("```") else body).strip("\n")
+    return (body[:-3].rstrip(" \t") if body.endswith("```") else body).strip("\r\n")
 
 
 def _until(text: str, start: int, stop: re.Pattern[str], closing: str) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any] | BadRow]:
     if path.suffix in (".jsonl", ".ndjson"):
         yield from _json_lines(path)
     elif path.suffix == ".json":
-        yield from _json_list(path)
+        yield from _json_lines(path) if _begins_with_object(path) else _json_list(path)
     elif path.suffix == ".parquet":
         yield from _parquet(path)
     else:
@@ -33,6 +34,8 @@ def read_rows(path: Path) -> Iterator[dict[str, Any] | BadRow]:
 def _json_lines(path: Path) -> Iterator[dict[str, Any] | BadRow]:
     with path.open("rb") as handle:
         for number, line in enumerate(handle, start=1):
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
             if not line.strip():
                 continue
             try:
@@ -43,10 +46,17 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any] | BadRow]:
             yield row if isinstance(row, dict) else BadRow("bad_json", f"{path.name}:{number}: not an object")
 
 
+def _begins_with_object(path: Path) -> bool:
+    """Many a file called .json holds JSON Lines."""
+    with path.open("rb") as handle:
+        return handle.read(1024).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
 def _json_list(path: Path) -> Iterator[dict[str, Any] | BadRow]:
     """Objects of one big list, read piece by piece: such files reach several gigabytes."""
     decoder = json.JSONDecoder()
-    with path.open(encoding="utf-8") as handle:
+    # bytes that are no UTF-8 become half surrogate pairs, by which their row is known (``_sound``)
+    with path.open(encoding="utf-8-sig", errors="surrogateescape") as handle:
         buffer = handle.read(CHUNK).lstrip()
         if not buffer.startswith("["):
             raise TirError(f"{path}: expected a JSON list of rows")

@@ -66,6 +66,11 @@ def read_row(row: Mapping[str, Any], *, default_id: str, default_source: str) ->
     turns = row.get("messages")
     if turns is None:
         turns = row.get("conversations")
+    if isinstance(turns, str):  # parquet files often hold them as JSON text
+        try:
+            turns = orjson.loads(turns)
+        except orjson.JSONDecodeError:
+            raise BadRow("unknown_shape", f"{name}: messages are a text, and no JSON") from None
     if turns and isinstance(turns, list | tuple):
         return _from_turns(row, turns, name, source, answer)
     if isinstance(row.get("question"), str) and isinstance(row.get("response"), str):
@@ -84,7 +89,7 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
                 messages.append(LegacyMessage(usual, plain))
                 continue
         given = turn["role"] if "role" in turn else turn.get("from")
-        role = ROLES.get(str(given))
+        role = ROLES.get(str(given).lower())
         if role is None:
             raise BadRow("unknown_role", f"{name}: message {number} has role {given!r}")
         text, pictures = _content(turn["content"] if "content" in turn else turn.get("value"), name, number)

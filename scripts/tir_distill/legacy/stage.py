@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ class LegacyReport:
     """Rows whose code names input_image.jpg."""
     without_thinking: int = 0
     letter_answers: int = 0
+    ids_repeated: int = 0
+    """Rows whose id another row had before: they get a number behind it, since rows are told apart by id."""
     dropped: Counter[str] = field(default_factory=Counter)
     per_source: Counter[str] = field(default_factory=Counter)
 
@@ -64,6 +67,7 @@ def convert_file(
             bad.write(dumps({"id": name, "reason": error.reason, "detail": error.detail}) + b"\n")
 
         def converted() -> Iterator[Row]:
+            seen: set[str] = set()
             for number, raw in enumerate(read_rows(source)):
                 report.rows_read += 1
                 if progress is not None and number % SHOWN_EVERY == 0:
@@ -75,6 +79,10 @@ def convert_file(
                 try:
                     legacy = read_row(raw, default_id=str(number), default_source=settings.name)
                     name = legacy.id
+                    if name in seen:
+                        legacy = legacy._replace(id=fresh(name, seen))
+                        report.ids_repeated += 1
+                    seen.add(legacy.id)
                     result = convert(legacy, settings, store)
                 except BadRow as error:
                     drop(name or f"row_{number}", error)
@@ -99,6 +107,11 @@ def convert_file(
         if progress is not None:
             progress.update(done=report.rows_read, kept=report.rows_written)
     return report
+
+
+def fresh(name: str, taken: Container[str]) -> str:
+    """The id with the first number from 2 on that makes it another."""
+    return next(new for number in count(2) if (new := f"{name}_{number}") not in taken)
 
 
 @dataclass

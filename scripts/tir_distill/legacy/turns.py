@@ -20,7 +20,7 @@ import orjson
 
 from ..records import BadRow
 from .answers import ANSWER
-from .protocol import pieces, usual, usual_result
+from .protocol import holds_result, pieces, usual, usual_result
 from .shapes import LegacyMessage
 
 _RESULT_PREFIX = re.compile(r"\A\s*(?:Search result|Code output|Execution result|Output)s?:\s*\n?", re.I)
@@ -76,7 +76,7 @@ def to_turns(messages: Sequence[LegacyMessage], name: str) -> NativeConversation
             builder.said(text)
         elif number == 0:
             continue
-        elif builder.waiting or role == "tool":
+        elif builder.waiting or role == "tool" or holds_result(text):
             builder.told(text, number)
         else:
             raise BadRow("second_question", f"{name}: message {number} is a user message that answers no call")
@@ -89,7 +89,7 @@ def _bare_results(text: str, calls: int) -> list[str]:
         return [only]
     found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"] if "<" in text else []
     if not found:
-        return [_RESULT_PREFIX.sub("", text, count=1).strip("\n")]
+        return [_RESULT_PREFIX.sub("", text, count=1).strip("\r\n")]
     return found if len(found) == calls else ["\n".join(found)]
 
 

@@ -107,6 +107,13 @@ def describe(sides: Mapping[str, Sequence[Chosen]], settings: MixSettings, drops
     }
 
 
+def messages_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Messages as JSON text. ms-swift reads such a text as a Python literal, so it must hold no ``true`` or ``false``:
+    a ``loss`` of a message becomes 1 or 0, which means the same to it."""
+    plain = [{key: int(item) if isinstance(item, bool) else item for key, item in m.items()} for m in messages]
+    return orjson.dumps(plain).decode()
+
+
 def write_parquet(source: Path, target: Path) -> None:
     """The training rows as parquet. Messages stay JSON text there: their keys differ from row to row."""
     import pyarrow as pa
@@ -126,7 +133,7 @@ def write_parquet(source: Path, target: Path) -> None:
         batch: list[dict[str, Any]] = []
         for line in rows:
             row = orjson.loads(line)
-            row["messages"] = orjson.dumps(row["messages"]).decode()
+            row["messages"] = messages_text(row["messages"])
             row["lineage"] = orjson.dumps(row["lineage"]).decode()
             batch.append(row)
             if len(batch) == 256:
