@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from tir_distill.ledger.simulation import (
+    FIT_SEEDS,
     FITTED,
     FULL5K,
     OLD_PLAN,
@@ -22,8 +23,10 @@ from tir_distill.ledger.simulation import (
     average_figures,
     cheapest,
     draw_questions,
+    fit,
     read_questions,
     simulate,
+    start,
 )
 from tir_distill.records import UsageError, write_json
 
@@ -38,6 +41,7 @@ def parser() -> cli.Parser:
     out.add_argument("--wanted", type=int, help="rows the cheapest plan must give; default: as the configured plan")
     out.add_argument("--set", action="append", default=[], metavar="LIMIT=N", help="judge this plan too, e.g. k_max=6")
     out.add_argument("--check-fit", action="store_true", help="show the fit's figures beside the full5k run's")
+    out.add_argument("--fit", action="store_true", help="fit the distribution again and show its values (minutes)")
     out.add_argument("--out", type=Path, help="write the results as JSON, too")
     return out
 
@@ -45,6 +49,8 @@ def parser() -> cli.Parser:
 def main(args: argparse.Namespace) -> None:
     """Simulate, print a table, and write it if asked."""
     configured = Plan.from_config(cli.load_config(args.config))
+    if args.fit:
+        print(f"fitted to the full5k figures on the draws {FIT_SEEDS}:\n{fit(start())}")
     if args.check_fit:
         print_fit()
     questions = load(args)
@@ -104,7 +110,7 @@ def table(results: dict[str, Result]) -> str:
 
 def print_fit() -> None:
     """Figures of the fitted distribution under the old plan, over draws that were not used for fitting."""
-    found = average_figures(FITTED, range(1000, 1010))
+    found = average_figures(FITTED, range(1000, 1020))
     print(f"{'figure':<24}{'full5k':>10}{'drawn':>10}{'error':>8}")
     for figure in FULL5K:
         value = found[figure.name]

@@ -46,6 +46,11 @@ def main(args: argparse.Namespace) -> None:
     file = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not file.exists():
         raise UsageError(f"{file}: no ledger there, so nothing of {run!r} has been started; check --config or --out")
+    if args.out is not None and not args.out.is_dir():
+        runs = sorted(
+            path.name for path in args.out.resolve().parent.iterdir() if path.is_dir() and path.name != "state"
+        )
+        raise UsageError(f"--out {args.out}: no such run folder; there are: {', '.join(runs) or 'none'}")
     ledger = Ledger.open(url, run=run, settings=LedgerSettings.from_config(config))
     try:
         if args.reason is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection, insert, or_, select
 
-from ..records.errors import TirError
 from . import schema
-from .keys import search_key
+from .keys import search_key, storable
 from .reservations import pack, unpack
 
 BATCH = 500
@@ -37,25 +37,68 @@ def export_rows(connection: Connection, run: str | None) -> Iterator[dict[str, A
         }
 
 
-def import_row(connection: Connection, row: Mapping[str, Any], where: str) -> bool:
-    """Keep one exported answer unless there is one already. Raises TirError naming ``where`` and the field."""
+def problem(row: object) -> str | None:
+    """What keeps this from being an exported answer; None when nothing does."""
+    if not isinstance(row, dict):
+        return f"expected a JSON object, found {type(row).__name__}"
     for field, kind in (("query", str), ("backend", str), ("params", dict), ("payload", dict), ("fetched_at", float)):
         value = row.get(field)
-        if not isinstance(value, kind) and not (kind is float and isinstance(value, int)):
-            raise TirError(f"{where}: field '{field}' must be {kind.__name__}, found {value!r}")
+        if not isinstance(value, kind) and not (kind is float and type(value) is int):
+            return f"field '{field}' must be {kind.__name__}, found {str(value)[:50]!r}"
+    results = row["payload"].get("results")
+    shaped = isinstance(results, list) and all(
+        isinstance(hit, dict) and all(isinstance(hit.get(name), str) for name in ("title", "url", "snippet"))
+        for hit in results
+    )
+    return None if shaped else "field 'payload.results' must be a list of objects with title, url and snippet"
+
+
+class ReadRows:
+    """The exported answers in a file; what is none is counted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bad = 0
+        self.first = ""
+        """Number of the first bad line, and what is wrong with it."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        with self.path.open("rb") as handle:
+            for number, line in enumerate(handle, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    row = orjson.loads(line)
+                    wrong = problem(row)
+                except orjson.JSONDecodeError as error:
+                    wrong = f"not JSON ({error})"
+                if wrong is None:
+                    yield row
+                    continue
+                self.bad += 1
+                self.first = self.first or f"{number}: {wrong}"
+
+
+def import_row(connection: Connection, row: Mapping[str, Any], now: float) -> bool:
+    """Keep one exported answer unless there is one already."""
     key = search_key(row["query"], row["backend"], row["params"])
     table = schema.answers.c
     present = connection.scalar(select(table.state).where(table.key == key))
     if present == "good":
         return False
-    values = {"state": "good", "payload": pack(row["payload"]), "fetched_at": row["fetched_at"], "run": row.get("run")}
+    values = {
+        "state": "good",
+        "payload": pack(row["payload"]),
+        "fetched_at": min(float(row["fetched_at"]), now),
+        "run": None,
+    }
     if present is not None:
         connection.execute(schema.answers.update().where(table.key == key).values(**values))
         return True
     params = orjson.dumps(row["params"], option=orjson.OPT_SORT_KEYS).decode()
     connection.execute(
         insert(schema.answers).values(
-            key=key, kind="search", query=row["query"], backend=row["backend"], params=params, **values
+            key=key, kind="search", query=storable(row["query"]), backend=row["backend"], params=params, **values
         )
     )
     return True

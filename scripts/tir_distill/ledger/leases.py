@@ -40,6 +40,13 @@ def release(connection: Connection, key: str, holder: str) -> bool:
     return bool(statements.run(connection, statements.RELEASE, {"key": key, "holder": holder}).rowcount == 1)
 
 
+def give_up(connection: Connection, holder: str) -> None:
+    """This process ends: whatever it still holds returns."""
+    holds = schema.token_holds
+    connection.execute(update(schema.answers).where(schema.answers.c.holder == holder).values(**FREE))
+    connection.execute(holds.delete().where(holds.c.holder == holder))
+
+
 def renew(connection: Connection, now: float, keys: Collection[str], holder: str, lease_s: float) -> int:
     """A sign of life for leases and token holds; returns how many leases are still ours."""
     holds = schema.token_holds

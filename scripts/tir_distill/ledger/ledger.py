@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from ..records.errors import Stopped
-from ..records.jsonl import read_jsonl, write_jsonl
+from ..records.jsonl import write_jsonl
 from . import exchange, leases, pages, rate, reservations, run_counts, statements, stops, token_budget, unrecorded
 from .flights import Flights
 from .holder import new_holder
@@ -88,10 +88,9 @@ class Ledger:
         if self._heart is not None:
             self._heart.join()
         try:
-            if self._open:
+            if self._heart is not None:
                 with self._store.write() as connection:
-                    for key in self._open:
-                        leases.release(connection, key, self._holder)
+                    leases.give_up(connection, self._holder)
         except LedgerLost as lost:  # what ended the run has been said; others will see that this process is gone
             log.warning("leases were not given back: %s", lost.detail)
         self._open.clear()
@@ -323,18 +322,27 @@ class Ledger:
             return write_jsonl(path, exchange.export_rows(connection, run))
 
     def import_cache(self, path: Path) -> int:
-        """Take over another ledger's answers; returns how many were new. Raises TirError naming a wrong line."""
+        """Take over another ledger's answers; returns how many were new.
+
+        Lines that are no such answer (cut off, written by something else) are left out and counted in the log: they
+        only cost what a search costs.
+        """
         added, batch = 0, []
-        for number, row in enumerate(read_jsonl(path), start=1):
-            batch.append((row, f"{path}:{number}"))
+        rows = exchange.ReadRows(path)
+        for row in rows:
+            batch.append(row)
             if len(batch) == IMPORT_BATCH:
                 added += self._import(batch)
                 batch = []
-        return added + self._import(batch)
+        added += self._import(batch)
+        if rows.bad:
+            log.warning("%s: %d lines left out, the first is line %s", path, rows.bad, rows.first)
+        return added
 
-    def _import(self, batch: list[tuple[dict[str, Any], str]]) -> int:
+    def _import(self, batch: list[dict[str, Any]]) -> int:
         with self._store.write() as connection:
-            return sum(exchange.import_row(connection, row, where) for row, where in batch)
+            now = self._store.now(connection)
+            return sum(exchange.import_row(connection, row, now) for row in batch)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -421,9 +429,15 @@ class Ledger:
             except LedgerLost as lost:
                 log.warning("a paid search could not be written down yet: %s", lost.detail)
                 if attempt + 1 == SETTLE_TRIES:
-                    unrecorded.keep(self.settings.unrecorded, request, fetched)
+                    self._keep_for_later(request, fetched)
                     raise
                 await asyncio.sleep(SETTLE_WAIT_S * 2**attempt)
+
+    def _keep_for_later(self, request: Request, fetched: Fetched) -> None:
+        try:
+            unrecorded.keep(self.settings.unrecorded, request, fetched)
+        except OSError as error:  # the same full disk, most likely
+            log.error("a paid search of %s is in no book: %s", request.owner.question_id, error)
 
     def _take_in_unrecorded(self) -> None:
         """Searches that an earlier process paid for while the database was away."""

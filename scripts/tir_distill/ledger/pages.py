@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import Connection
 
 from . import leases, statements
+from .keys import storable
 from .reservations import Step
 from .settings import LedgerSettings
 
@@ -31,7 +32,7 @@ def begin_page(
         if leased_by is not None:
             return Step("wait")
     lease = {"holder": holder, "until": now + settings.lease_s, "run": None, "question": None}
-    identity = {"key": key, "kind": "page", "query": url, "backend": "page", "params": "{}"}
+    identity = {"key": key, "kind": "page", "query": storable(url), "backend": "page", "params": "{}"}
     statements.run(connection, statements.TAKE_LEASE, {**identity, **lease})
     return Step("fetch")
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from . import leases, statements, stops, token_budget
 from .call_counts import CallMark, calls_before, turn_of
-from .keys import search_key
+from .keys import search_key, storable
 from .outcomes import CapScope, Fetched, StopFlag
 from .owner import Caps, Owner
 from .run_counts import add_to_question, add_to_run
@@ -238,7 +238,7 @@ def _take_lease(connection: Connection, now: float, settings: LedgerSettings, ho
         {
             "key": request.key,
             "kind": "search",
-            "query": request.query,
+            "query": storable(request.query),
             "backend": request.backend,
             "params": orjson.dumps(dict(request.params), option=orjson.OPT_SORT_KEYS).decode(),
             "holder": holder,

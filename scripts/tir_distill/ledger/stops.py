@@ -5,12 +5,14 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, insert, update
 
 from . import schema, statements
+from .keys import storable
 from .outcomes import StopFlag
 
 
 def raise_flag(connection: Connection, now: float, run: str, reason: str, detail: str) -> StopFlag:
     """Set the flag. The first reason stands, but a hard stop replaces a soft one."""
     present = read_flag(connection, run)
+    detail = storable(detail)
     new = StopFlag(reason=reason, detail=detail, at=now)
     if present is None:
         values = {"reason": reason, "detail": detail, "at": now}

@@ -93,7 +93,8 @@ class Store:
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:
             reading = connection.get_execution_options().get("ledger_lock") is None
-            connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+            driver: Any = connection.connection.dbapi_connection  # as in ``statements.run``
+            driver.execute("BEGIN" if reading else "BEGIN IMMEDIATE")
             before = time.monotonic()
             now = time.time()
             connection.info["moment"] = Moment(now, before, time.monotonic())
@@ -184,16 +185,19 @@ class Store:
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Connection]:
         """A connection whose failures are ours to explain, whether SQLAlchemy or the driver noticed them."""
-        driver_error = self._engine.dialect.loaded_dbapi.Error
+        driver: Any = self._engine.dialect.loaded_dbapi
+        ours = (driver.DataError, driver.IntegrityError, driver.ProgrammingError)  # a mistake in this program
         try:
             with self._engine.connect() as connection:
                 try:
                     yield connection
-                except (DBAPIError, driver_error):
+                except (DBAPIError, driver.Error):
                     if not connection.invalidated:
                         connection.invalidate()  # the next transaction begins with a new connection
                     raise
-        except (DBAPIError, driver_error) as error:
+        except (DBAPIError, driver.Error) as error:
+            if isinstance(getattr(error, "orig", error), ours):
+                raise
             said = " ".join(str(getattr(error, "orig", None) or error).split())
             raise LedgerLost(f"the ledger's database failed ({said}); mend it and start again") from error
 

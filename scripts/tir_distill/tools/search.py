@@ -13,7 +13,7 @@ import orjson
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
-from ..ledger import Door, Fetched, Ledger, Owner, SearchFault, SearchOutcome
+from ..ledger import Door, Fetched, Ledger, Owner, SearchFault, SearchOutcome, normalise_query
 from ..records import Stopped, ToolCall, ToolResult
 from .backends import ProviderStop, QueryRefused, SearchBackend, TryAgain, backend_from_env
 from .search_results import SearchResult, render
@@ -181,6 +181,6 @@ def read_query(call: ToolCall) -> tuple[str | None, str]:
     except orjson.JSONDecodeError:
         arguments = None
     query = arguments.get("query") if isinstance(arguments, dict) else None
-    if not isinstance(query, str) or not query.strip():
+    if not isinstance(query, str) or not normalise_query(query):
         return None, 'This search call could not be run: give a JSON object with a non-empty "query" string.'
     return query, ""

@@ -15,8 +15,8 @@ from tir_distill.ledger.call_counts import NO_TURN, CallMark, calls_before, turn
 from tir_distill.ledger.holder import is_dead, machine, new_holder, start_ticks
 from tir_distill.ledger.rate import slow_factor, tolerance_s
 
-SPELLINGS = ["Café  Foo", "cafe\u0301 foo", " CAFÉ\tFOO\n", "Ｃａｆé　ｆｏｏ"]
-"""Composed, decomposed, other case and white space, full-width: one search (fault class C 37)."""
+SPELLINGS = ["Café  Foo", "cafe\u0301 foo", " CAFÉ\tFOO\n", "Ｃａｆé　ｆｏｏ", "\ufeffca\u200bfé\x00\u200e fo\u00ado"]
+"""Composed, decomposed, other case and white space, full-width, unseen characters: one search (fault class C 37)."""
 
 
 def test_four_spellings_are_one_search() -> None:
@@ -32,6 +32,7 @@ def test_four_spellings_are_one_search() -> None:
         (("a", "serper", {"gl": "us"}), ("a", "serper", {"gl": "cn"})),
         (('"a b"', "serper", {}), ("a b", "serper", {})),
         (("北京", "serper", {}), ("北平", "serper", {})),
+        (("می\u200cخواهم", "serper", {}), ("میخواهم", "serper", {})),
     ],
 )
 def test_these_are_different_searches(
@@ -97,6 +98,7 @@ def test_dead_and_living_holders() -> None:
 
 
 def test_rate_figures() -> None:
+    assert slow_factor(4.0, since=50.0, now=0.0) == 4.0, "the clock was set back"
     assert tolerance_s(8.0) == pytest.approx(0.0625)
     assert tolerance_s(1.0) == pytest.approx(0.5)
     assert tolerance_s(100.0) == pytest.approx(0.05)

@@ -23,7 +23,7 @@ from ledger_helpers import (
     sqlite_url,
 )
 from tir_distill.ledger import Caps, Door, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url
-from tir_distill.records import Stopped, TirError
+from tir_distill.records import Stopped
 
 
 @pytest.fixture(scope="module")
@@ -367,13 +367,56 @@ def test_the_cache_goes_out_and_comes_in(url: str, tmp_path: Path) -> None:
     run(sqlite_url(tmp_path / "new"), use)
 
 
-def test_a_wrong_line_of_a_cache_file_is_named(tmp_path: Path) -> None:
+def test_wrong_lines_of_a_cache_file_are_left_out_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    hit = {"title": "a", "url": "b", "snippet": "c"}
+    good = {"query": "a", "backend": "serper", "params": {}, "fetched_at": 1, "payload": {"results": [hit]}}
+    wrong = [
+        {"query": 3},
+        [],
+        good | {"fetched_at": True},
+        good | {"payload": {"results": [{"title": "no url"}]}},
+        good | {"payload": {"message": "Not enough credits"}},
+    ]
     path = tmp_path / "c.jsonl"
-    path.write_text('{"query": 3}\n')
+    path.write_text("\n".join(json.dumps(row) for row in [*wrong, good]) + '\n\n{"query": "cut o')
     ledger = open_ledger(sqlite_url(tmp_path))
-    with pytest.raises(TirError, match=r"c\.jsonl:1: field 'query' must be str, found 3"):
-        ledger.import_cache(path)
+    assert ledger.import_cache(path) == 1
+    assert "c.jsonl: 6 lines left out, the first is line 1: field 'query' must be str, found '3'" in caplog.text
     ledger.close()
+
+
+def test_odd_characters_survive_the_cache_file(tmp_path: Path) -> None:
+    """Line separators, NUL and half of the planes: one line out, one line in, the same answer."""
+    odd = "a\u2028b\u0085c\x0cd\ufefff\x00g 图 𝔸 \r\n e\u0301"
+    path = tmp_path / "search_cache.jsonl"
+
+    def give() -> Fetched:
+        return hits(odd)
+
+    async def fill(provider: Provider) -> None:
+        provider.answer = give
+        await provider.search(odd)
+        assert provider.ledger.export_cache(path) == 1
+        assert path.read_bytes().count(b"\n") == 1
+
+    async def use(provider: Provider) -> None:
+        assert provider.ledger.import_cache(path) == 1
+        found = await provider.search(odd.upper())
+        assert found.cached
+        assert found.payload == give().payload
+
+    run(sqlite_url(tmp_path), fill)
+    run(sqlite_url(tmp_path / "new"), use)
+
+
+def test_characters_that_a_database_cannot_hold_are_no_fault(url: str) -> None:
+    async def work(provider: Provider) -> None:
+        assert (await provider.search("a\x00b")).billed == 1
+        assert (await provider.search("A b", sample=1)).cached
+        await provider.ledger.cached_page("http://a/\x00", max_age_s=None, fetch=provider.fetch)
+        provider.ledger.stop("bad_key", "said \x00 nothing")
+
+    run(url, work)
 
 
 def test_slots_are_spaced_and_slow_down_after_429(url: str) -> None:
@@ -425,10 +468,106 @@ def test_the_event_loop_runs_on_while_the_database_is_locked(tmp_path: Path) -> 
     run(url, work)
 
 
-@pytest.mark.parametrize("wrong", ["mysql://x/y", "not a url", "sqlite:////proc/nowhere/l.sqlite"])
-def test_unusable_urls_are_said_plainly(wrong: str) -> None:
-    with pytest.raises((LedgerError, OSError)):
+@pytest.mark.parametrize(
+    "wrong", ["mysql://x/y", "not a url", "", "sqlite://", "sqlite:///:memory:", "postgresql://h:port/d", "oracle+x://"]
+)
+def test_a_wrong_url_is_wrong_usage(wrong: str) -> None:
+    with pytest.raises(LedgerError, match=r"ledger\.url") as caught:
         open_ledger(wrong)
+    assert caught.value.exit_code == 64
+
+
+def test_a_ledger_that_cannot_be_used_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "text.sqlite").write_text("this is no database, and long enough to be seen as none " * 20)
+    (tmp_path / "folder.sqlite").mkdir()
+    wrong = {
+        "sqlite:////proc/nowhere/l.sqlite": "its folder cannot be made",
+        f"sqlite:///{tmp_path}/file/l.sqlite": "its folder cannot be made",
+        f"sqlite:///{tmp_path}/text.sqlite": "file is not a database",
+        f"sqlite:///{tmp_path}/folder.sqlite": "unable to open database file",
+        "postgresql+psycopg://tir@127.0.0.1:9/none": "cannot be used: .*127.0.0.1",
+    }
+    for url, words in wrong.items():
+        with pytest.raises(LedgerError, match=words) as caught:
+            open_ledger(url)
+        assert caught.value.exit_code == 1
+        assert "\n" not in str(caught.value)
+    with pytest.raises(LedgerError) as caught:
+        open_ledger("postgresql+psycopg://tir:hush-hush@127.0.0.1:9/none")
+    assert "hush" not in str(caught.value)
+
+
+def test_a_full_disk_is_a_resumable_stop_and_loses_no_bill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paid answer stands in a file until the next start, and is counted once however often it is taken in."""
+    from sqlalchemy import event
+
+    monkeypatch.setattr("tir_distill.ledger.ledger.SETTLE_WAIT_S", 0.001)
+    url, later = sqlite_url(tmp_path), tmp_path / "later" / "unrecorded.jsonl"
+    ledger = open_ledger(url, unrecorded=later)
+
+    async def fill() -> None:
+        async def fetch(_door: Door) -> Fetched:
+            def limit(connection: Any, _record: object) -> None:
+                connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the present size instead
+
+            event.listen(ledger._store._engine, "connect", limit)
+            ledger._store._engine.dispose()
+            return Fetched(payload={"results": [], "noise": list(range(100_000))})
+
+        await ledger.search(
+            owner(), "a", call_id="call_0_0", caps=WIDE, backend="serper", params={"num": 8}, fetch=fetch
+        )
+
+    with pytest.raises(Stopped, match=r"ledger_unavailable.*full") as caught:
+        asyncio.run(fill())
+    assert caught.value.exit_code == 2
+    ledger.close()
+    kept = later.read_bytes()
+    assert kept.count(b"\n") == 1
+    for _ in range(2):
+        ledger = open_ledger(url, unrecorded=later)
+        assert ledger.run_totals("full").searches_billed == 1
+        assert ledger.question_billed("full", "q1") == 1
+        assert later.read_bytes() == b""
+        ledger.close()
+        later.write_bytes(kept + b'{"owner": {"ru')  # as if killed before it was emptied
+
+    async def again(provider: Provider) -> None:
+        assert (await provider.search("A", sample=1)).cached
+
+    run(url, again)
+
+
+def test_a_database_that_goes_away_is_a_resumable_stop(cluster: str) -> None:
+    """All connections are cut: the transaction under way fails, the next ones find a new connection."""
+    from sqlalchemy import create_engine, text
+
+    url = fresh_database(cluster, "cut")
+    engine = create_engine(cluster, isolation_level="AUTOCOMMIT")
+
+    def cut() -> None:
+        with engine.connect() as connection:
+            connection.execute(text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'cut'"))
+
+    async def work(provider: Provider) -> None:
+        async def fetch(_door: Door) -> Fetched:
+            cut()
+            return hits("paid")
+
+        found = await provider.ledger.search(
+            owner(), "a", call_id="call_0_0", caps=WIDE, backend="serper", params={"num": 8}, fetch=fetch
+        )
+        assert found.billed == 1
+        assert provider.ledger.question_billed("full", "q1") == 1, "written down after a new connection was made"
+        cut()
+        with pytest.raises(Stopped, match="ledger_unavailable") as caught:
+            provider.ledger.run_totals("full")
+        assert caught.value.exit_code == 2
+        assert (await provider.search("A", sample=1)).cached
+
+    run(url, work)
+    engine.dispose()
 
 
 def test_another_schema_version_is_refused(tmp_path: Path) -> None:

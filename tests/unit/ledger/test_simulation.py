@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tir_distill.ledger.simulation import (
+    FIT_SEEDS,
     FITTED,
     FULL5K,
     OLD_PLAN,
@@ -19,9 +21,15 @@ from tir_distill.ledger.simulation import (
     Question,
     average_figures,
     cheapest,
+    draw,
     draw_questions,
+    figures,
+    fit,
+    misfit,
+    old_figures,
     read_questions,
     simulate,
+    start,
     walk,
 )
 from tir_distill.ledger.simulation.plans import Outcome
@@ -73,35 +81,58 @@ def test_text_questions_have_limits_of_their_own() -> None:
     assert (found.searches, found.accepted_at) == (50, None)
 
 
+UNSEEN_FIGURES, UNSEEN_PLANS = range(1000, 1020), range(500, 520)
+"""Draws that nothing was fitted on."""
+
+
+def test_the_fit_and_its_checks_share_no_draw() -> None:
+    assert not set(FIT_SEEDS) & (set(UNSEEN_FIGURES) | set(UNSEEN_PLANS))
+
+
 def test_the_fit_matches_the_document_within_the_stated_error() -> None:
-    found = average_figures(FITTED, range(1000, 1006))
-    allowed = {"accepted": 0.03, "searches": 0.03, "within_four": 0.03, "per_accepted_question": 0.13}
-    allowed |= {"per_wrong_question": 0.1, "in_accepted_samples": 0.25, "most": 0.15, "silent": 0.08}
+    found = average_figures(FITTED, UNSEEN_FIGURES)
+    allowed = {"per_accepted_question": 0.14, "per_wrong_question": 0.07, "in_accepted_samples": 0.12, "silent": 0.04}
     for figure in FULL5K:
-        assert found[figure.name] == pytest.approx(figure.target, rel=allowed.get(figure.name, 0.06)), figure.name
+        assert found[figure.name] == pytest.approx(figure.target, rel=allowed.get(figure.name, 0.03)), figure.name
+
+
+def test_the_constants_are_what_the_fit_finds() -> None:
+    """From the start by hand it is far away; from the constants a further search finds next to nothing."""
+    before = misfit(FITTED, FIT_SEEDS)
+    assert before < misfit(start(), FIT_SEEDS) / 10
+    assert misfit(fit(FITTED, rounds=60), FIT_SEEDS) > 0.95 * before
+
+
+@pytest.mark.parametrize("seed", [3, 1003])
+def test_the_fits_arrays_and_the_walk_agree(seed: int) -> None:
+    """Two ways to the figures of the old plan, one question at a time and all at once."""
+    walked = figures(simulate(draw_questions(FITTED, 400, seed), OLD_PLAN))
+    assert old_figures(FITTED, draw(FITTED, 400, seed)) == pytest.approx(walked)
 
 
 @pytest.mark.slow
 def test_the_new_caps_and_a_better_plan_on_twenty_unseen_seeds() -> None:
     """RULINGS 26. The better plan must not hang on how good forced answers are: it holds with none of them accepted."""
     better = replace(Plan(), k_first=1, k_max=5, k_max_text=2)
-    totals = {"searches": [0, 0], "accepted": [0, 0]}
-    for seed in range(500, 520):
+    shares: dict[str, list[float]] = {"searches": [], "accepted": []}
+    for seed in UNSEEN_PLANS:
         questions = draw_questions(FITTED, QUESTIONS, seed)
         old, new, other = (simulate(questions, plan) for plan in (OLD_PLAN, Plan(), better))
-        for name, sums in totals.items():
-            sums[0] += getattr(old, name)
-            sums[1] += getattr(new, name)
+        for name, values in shares.items():
+            values.append(getattr(new, name) / getattr(old, name))
         assert other.searches < new.searches
         assert other.accepted >= new.accepted
         strict = draw_questions(replace(FITTED, forced=0.0), QUESTIONS, seed)
         new, other = simulate(strict, Plan()), simulate(strict, better)
         assert other.searches < new.searches
         assert other.accepted >= new.accepted
-    shares = {name: after / before for name, (before, after) in totals.items()}
-    print(f"\nnew caps against the old plan: {shares}")
-    assert 0.45 <= shares["searches"] <= 0.55
-    assert 0.85 <= shares["accepted"] <= 0.95
+    for name, values in shares.items():
+        print(
+            f"\n{name} of the new caps against the old plan: {statistics.mean(values):.3f}, "
+            f"spread {statistics.stdev(values):.3f}, from {min(values):.3f} to {max(values):.3f}"
+        )
+    assert 0.45 <= statistics.mean(shares["searches"]) <= 0.55
+    assert 0.85 <= statistics.mean(shares["accepted"]) <= 0.95
 
 
 def test_the_search_finds_a_plan_no_dearer_than_the_one_it_starts_from() -> None:

@@ -67,8 +67,8 @@ class SerperBackend:
     def _raise_for_status(self, response: httpx.Response, body: Mapping[str, Any] | None) -> None:
         status = response.status_code
         said = http.excerpt(response, self._key)
-        no_answer = body is None or "organic" not in body
-        if no_answer and (status == 402 or any(word in said.lower() for word in CREDIT_WORDS)):
+        no_answer = body is None or not body.get("organic")
+        if no_answer and (status == 402 or any(word in _message(body, said) for word in CREDIT_WORDS)):
             raise ProviderStop("credits_exhausted", f"the search provider answered {status}: {said}")
         http.raise_if_passing(response, self._key)
         if status in (401, 403):
@@ -82,6 +82,13 @@ class SerperBackend:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def _message(body: Mapping[str, Any] | None, said: str) -> str:
+    """What the provider says in its own words, in lower case: an answer repeats the query, which may say anything."""
+    if body is None:
+        return said.lower()
+    return " ".join(str(body.get(name) or "") for name in ("message", "error", "detail")).lower()
 
 
 def _hits(body: Mapping[str, Any]) -> Iterator[SearchResult | None]:
