@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
 
 from tir_distill import cli
@@ -30,12 +31,32 @@ def load_index(path: Path) -> EvaluationIndex:
     """The evaluation sets as hashes."""
     from tir_distill.questions import EvaluationIndex as Index
 
-    index: EvaluationIndex = Index.load(path)
+    try:
+        index: EvaluationIndex = Index.load(path)
+    except OSError as error:
+        raise TirError(f"{path}: the evaluation index cannot be read ({error.strerror})") from error
     return index
+
+
+def writable(report: Path) -> Path:
+    """The report's place, tried before an hour's work and not after it. Raises TirError."""
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        if report.is_dir():
+            raise IsADirectoryError("it is a folder")
+        with tempfile.TemporaryFile(dir=report.parent):
+            return report
+    except OSError as error:
+        raise TirError(
+            f"{report}: the report cannot be written ({error.strerror or error}); name another --report"
+        ) from error
 
 
 def main(args: argparse.Namespace) -> ExitCode | None:
     config = cli.load_config(*args.config)
+    if not args.rows.is_file():
+        raise TirError(f"{args.rows}: no such file")
+    report_path = writable(args.report or args.rows.with_name("audit.json"))
     if args.template_dir:
         config["tokens"]["template_dir"] = str(args.template_dir)
     index = args.eval_index or args.img_root / "eval_text_index.json"  # of an unpacked hand-over
@@ -67,7 +88,7 @@ def main(args: argparse.Namespace) -> ExitCode | None:
             no_tokens_because=because,
             progress=progress,
         )
-    write_json(args.report or args.rows.with_name("audit.json"), report.to_dict())
+    write_json(report_path, report.to_dict())
     print(cli.redact(report.summary()))
     return None if report.passed else ExitCode.AUDIT_FAILED
 

@@ -217,6 +217,9 @@ def audit_file(
                     auditor.line(number, data, pool)
                     if progress is not None:
                         progress.update(done=auditor.rows, failures=len(auditor.book.failures))
+        if not auditor.rows:
+            none = Finding(check=shape.CHECK, reason="no_rows", detail="a file without rows holds nothing to train on")
+            auditor.book.add("", 0, [none])
         auditor.finish()
         if loaded is not None:
             auditor.book.add("", 0, loaded.result())

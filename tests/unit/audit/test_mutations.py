@@ -724,7 +724,16 @@ def cases() -> list[Planted]:
             every(lambda row: row.__setitem__("answer", "2024-05-01")),
             {"loading": True},
         ),
-        Planted("empty file", "loader", "empty_file", None, lambda rows, _root: rows.clear(), {"loading": True}),
+        Planted(
+            "empty file",
+            "loader",
+            "empty_file",
+            None,
+            lambda rows, _root: rows.clear(),
+            {"loading": True},
+            also=frozenset({S}),
+        ),
+        Planted("no rows", S, "no_rows", None, lambda rows, _root: rows.clear()),
         # duplicates
         Planted("id twice", "duplicates", "id", None, same_id),
         Planted("question twice", "duplicates", "question", None, same_question),
