@@ -108,8 +108,15 @@ def test_each_refusal_has_its_reason(texts: list[tuple[str, str]], reason: str) 
 
 WORD = st.text(st.characters(codec="utf-8", exclude_characters="<>`\x00", exclude_categories=["Cs"]), max_size=30)
 LINE = WORD.map(str.strip)
+CODE_LINE = st.sampled_from(
+    ["", "x = 1", "    return x", "if a < b > c:", "```", "```python", "s = '```'", "print('</code>')", "# <code>\r",
+     "t = '<answer>'", "图 = \"é\"  # \u2028", "u = '<tool_response>'"]
+)  # fmt: skip
+CODE = st.lists(CODE_LINE, max_size=6).map(lambda lines: "\n".join(lines).strip("\r\n"))
+"""Fences and closing tags in its own strings, line ends of Windows, nothing at all."""
 CALL = st.one_of(
-    LINE.filter(bool).map(python_call),
+    CODE.map(python_call),
+    LINE.map(python_call),
     LINE.filter(bool).map(lambda query: json_call(orjson.dumps({"action": "search", "query": query}).decode(), "r")),
 )
 

@@ -79,8 +79,6 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
     messages, images, tools = row.get("messages"), row.get("images") or [], row.get("tools")
     if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
         raise BadRow("no_messages", "messages must be a list of objects")
-    if any(message.get("role") not in ROLES for message in messages):
-        raise BadRow("unknown_role", f"every role must be one of {', '.join(ROLES)}")
     if any(not isinstance(message.get("content"), str) for message in messages):
         raise BadRow("content_not_text", "every content must be text; pictures stand in images")
     if not isinstance(images, list) or not all(isinstance(path, str) for path in images):
@@ -89,6 +87,8 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
         for call in message.get("tool_calls") or ():
             if not isinstance(call.get("function", {}).get("arguments"), str):
                 raise BadRow("arguments_not_text", "tool call arguments must be JSON text")
+    if any(message.get("role") not in ROLES for message in messages):
+        raise BadRow("unknown_role", f"every role must be one of {', '.join(ROLES)}")
     if not isinstance(tools, str):
         tools = orjson.dumps(tools or []).decode()
     tools = tools.strip() or "[]"  # ms-swift takes an empty text for no tools
