@@ -24,8 +24,10 @@ class PhaseCounts:
 
     @classmethod
     def read(cls, path: Path) -> PhaseCounts:
-        """Streaming. Raises TirError when a line is no question."""
+        """Streaming. Raises TirError when there is no such file, or a line is no question."""
         out = cls()
+        if not path.is_file():
+            raise TirError(f"{path}: no such file; select first")
         for row in read_jsonl(path):
             try:
                 question = Question.from_dict(row)

@@ -15,8 +15,11 @@ from .pictures import StoredPicture
 
 def replace_with(path: Path, data: bytes) -> None:
     """Write a file whole under its name. Not synced to the disk: what a power cut takes is simply made again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    except FileNotFoundError:  # once for each of 256 folders; asking every time costs as much as writing
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as handle:
