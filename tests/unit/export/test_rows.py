@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from export_helpers import SETTINGS, TASKS, call, places, row, trajectory
+from export_helpers import SETTINGS, TASKS, call, picture, places, row, trajectory
 from tir_distill.config import ROOT
 from tir_distill.export import ROW_KEYS, Renderer, find_template, same_conversation, to_row
 from tir_distill.records import BadRow, ToolResult, Trajectory, Turn
@@ -154,6 +154,72 @@ def test_lineage_leads_to_the_raw_sample_before_its_repair(tmp_path: Path, rende
     made = export(replace(raw, turns=kept, repaired_turns=(0, 1), notes=notes), tmp_path)
     assert same_conversation(made, raw, renderer)
     assert [message["turn"] for message in made["messages"] if message["role"] == "assistant"] == [0, 2, 3, 4]
+
+
+def eventful(root: Path) -> Trajectory:
+    """Three calls in the first turn, python with two pictures among them; then a search over its cap whose result
+    carries the notice of a forced answer; then the answer."""
+    base = trajectory(root, 6, turns=1)
+    calls = (call(0, 0, "search", query="桥 \n建"), call(0, 1, "python", code="image_1"), call(0, 2, "open", url="u"))
+    shown = (picture(root / "run", 1), picture(root / "run", 2, (40, 90)))
+    results = (
+        ToolResult(call_id="call_0_0", name="search", status="ok", content="No results."),
+        ToolResult(call_id="call_0_1", name="python", status="ok", content=" (64, 48)\n", images=shown),
+        ToolResult(call_id="call_0_2", name="open", status="model_error", content="Could not open u: no address"),
+    )
+    last = call(1, 0, "search", query="again")
+    told = ToolResult(call_id=last.id, name="search", status="ok", content="Search budget used up.", notice=NOTICE)
+    turns = (
+        Turn(index=0, thinking=" I look in three places.\n", content="\n\nOne moment.  ", calls=calls, results=results),
+        Turn(index=1, thinking="Once more.", content="", calls=(last,), results=(told,)),
+        Turn(index=2, thinking="That must do.", content="<answer>Mumbai</answer>\n"),
+    )
+    return replace(base, turns=turns)
+
+
+NOTICE = (
+    "[notice] No searches are left. Do not call tools any more: give your final answer now inside <answer></answer>."
+)
+
+
+def test_lineage_leads_back_with_parallel_calls_pictures_of_python_and_a_forced_answer(
+    tmp_path: Path, renderer: Renderer
+) -> None:
+    raw = eventful(tmp_path)
+    made = export(raw, tmp_path)
+    assert same_conversation(made, raw, renderer)
+    messages = made["messages"]
+    assert [message["role"] for message in messages] == [
+        *("system", "user", "assistant", "tool", "tool", "tool", "assistant", "tool", "assistant")
+    ]
+    assert messages[4]["content"] == "(64, 48)\n<image><image>"
+    assert len(made["images"]) == len(raw.question.images) + 2
+    assert messages[7]["content"].endswith(NOTICE)
+    # each of these facts is in the comparison: without it the two differ
+    first, shown, last = raw.turns[0].results
+    for changes in (
+        {"calls": raw.turns[0].calls[:2], "results": (first, shown)},
+        {"results": (first, replace(shown, images=shown.images[:1]), last)},
+        {"results": (first, last, shown)},
+        {"content": "Another moment."},
+    ):
+        assert not same_conversation(made, with_turn(raw, 0, **changes), renderer), changes
+    quiet = replace(raw.turns[1].results[0], notice="")
+    assert not same_conversation(made, with_turn(raw, 1, results=(quiet,)), renderer)
+
+
+def test_lineage_leads_back_when_the_repair_cut_one_of_parallel_calls_with_its_picture(
+    tmp_path: Path, renderer: Renderer
+) -> None:
+    raw = eventful(tmp_path)
+    first = raw.turns[0]
+    kept = replace(first, calls=(first.calls[0], first.calls[2]), results=(first.results[0], first.results[2]))
+    filtered = replace(raw, turns=(kept, *raw.turns[1:]), repaired_turns=(0,), notes=("f5_cut:call_0_1",))
+    made = export(filtered, tmp_path)
+    assert same_conversation(made, raw, renderer)
+    assert len(made["images"]) == len(raw.question.images)
+    assert orjson.loads(made["lineage"]["cut_calls"]) == ["call_0_1"]
+    assert not same_conversation({**made, "lineage": {**made["lineage"], "cut_calls": "[]"}}, raw, renderer)
 
 
 BROKEN: dict[str, tuple[str, Callable[[Trajectory], Trajectory]]] = {
