@@ -16,13 +16,12 @@ from ledger_helpers import (
     WIDE,
     fresh_database,
     hits,
-    most_in_window,
     open_ledger,
     owner,
     postgres_cluster,
     sqlite_url,
 )
-from tir_distill.ledger import Caps, Door, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url
+from tir_distill.ledger import Caps, Door, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url, rate
 from tir_distill.records import Stopped
 
 
@@ -239,14 +238,17 @@ def test_free_backends_count_for_the_trajectory_only(url: str) -> None:
     run(url, work)
 
 
-def test_an_old_answer_is_bought_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_answer_is_bought_again(url: str) -> None:
+    from sqlalchemy import text
+
     async def work(provider: Provider) -> None:
         await provider.search("a")
-        await asyncio.sleep(0.3)
+        with provider.ledger._store.write() as connection:
+            connection.execute(text("UPDATE answers SET fetched_at = fetched_at - 3601"))
         assert (await provider.search("a", sample=1)).billed == 1
         assert (await provider.search("a", sample=2)).cached
 
-    run(url, work, cache_max_age_s=0.25)
+    run(url, work, cache_max_age_s=3600.0)
 
 
 def test_stop_is_seen_by_all_and_cleared(url: str) -> None:
@@ -420,26 +422,32 @@ def test_characters_that_a_database_cannot_hold_are_no_fault(url: str) -> None:
 
 
 def test_slots_are_spaced_and_slow_down_after_429(url: str) -> None:
-    async def work(provider: Provider) -> None:
-        loop, times = asyncio.get_running_loop(), []
+    """At 20 a second, with times given by hand."""
+    ledger = open_ledger(url)
 
-        async def one() -> None:
-            await provider.ledger.pace("serper")
-            times.append(loop.time())
+    def take(now: float, lead_s: float = 0.0) -> float:
+        with ledger._store.write() as connection:
+            slot = rate.take_slot(connection, now, "full", "serper", 20.0, lead_s)
+        assert isinstance(slot, rate.Slot)
+        assert slot.wait_s == pytest.approx(slot.at - now)
+        return slot.at
 
-        await asyncio.gather(*(one() for _ in range(11)))
-        assert most_in_window(times, 0.2) <= 5
-        assert times[-1] - times[0] >= 0.4
-        assert times[-1] - times[0] < 3.0
-        for _ in range(5):
-            await provider.ledger.slow_down("serper", 0.5)  # five at once are one sign
-        start = loop.time()
-        times.clear()
-        await asyncio.gather(*(one() for _ in range(3)))
-        assert times[0] - start >= 0.4
-        assert 0.06 <= times[2] - times[0] < 0.8, "half the rate, not a thirty-second of it"
-
-    run(url, work, qps=20.0)
+    assert [take(100.0) for _ in range(3)] == pytest.approx([100.0, 100.05, 100.1])
+    assert take(200.0) == 200.0, "slots that nobody took are gone"
+    with ledger._store.write() as connection:
+        for _ in range(5):  # five at once are one sign
+            rate.back_off(connection, 200.0, "full", "serper", 0.5)
+    assert [take(200.0) for _ in range(3)] == pytest.approx([200.5, 200.6, 200.7]), "half the rate, not 1/32 of it"
+    assert take(100.0) == pytest.approx(200.8), "the clock was set back a little: the queue stands"
+    assert take(-3400.0) == -3400.0, "set back by an hour: nobody waits for an hour"
+    assert take(300.0, lead_s=1.0) == 301.0
+    with ledger._store.write() as connection:
+        rate.back_off(connection, 400.0, "full", "serper", 3600.0)
+    assert take(400.0) == 520.0, "nobody sleeps for longer than two minutes"
+    ledger.stop("operator", "enough")
+    with ledger._store.write() as connection:
+        assert rate.take_slot(connection, 600.0, "full", "serper", 20.0) == ledger.stopped()
+    ledger.close()
 
 
 def test_the_event_loop_runs_on_while_the_database_is_locked(tmp_path: Path) -> None:

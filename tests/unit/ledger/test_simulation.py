@@ -91,7 +91,13 @@ def test_the_fit_and_its_checks_share_no_draw() -> None:
 
 def test_the_fit_matches_the_document_within_the_stated_error() -> None:
     found = average_figures(FITTED, UNSEEN_FIGURES)
-    allowed = {"per_accepted_question": 0.14, "per_wrong_question": 0.07, "in_accepted_samples": 0.12, "silent": 0.04}
+    allowed = {
+        "per_accepted_question": 0.14,
+        "per_wrong_question": 0.07,
+        "in_accepted_samples": 0.12,
+        "silent": 0.04,
+        "most": 0.1,
+    }
     for figure in FULL5K:
         assert found[figure.name] == pytest.approx(figure.target, rel=allowed.get(figure.name, 0.03)), figure.name
 

@@ -262,4 +262,5 @@ FITTED = Distribution(
 )
 """``fit(start())`` to three digits, nothing adjusted (``simulate_budgets.py --fit`` does it again). On other draws it
 is off by at most 4 % in accepted rows, total searches, silent questions and ``within_four``, 6 % in searches of a wrong
-question, 10 % in the accepted samples' own share, and 13 % in searches of an accepted question (``--check-fit``)."""
+question, 8 % in the most expensive one, 10 % in the accepted samples' own share, and 12 % in searches of an accepted
+question (``--check-fit``)."""
