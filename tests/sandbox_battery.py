@@ -118,20 +118,21 @@ async def attack_sandbox(attack: Attack, sandbox: Sandbox, sibling: Session) -> 
     watch = Watch(session)
     watching = asyncio.create_task(watch.run()) if attack.family == "resources" else None
     try:
-        # the sibling's folder is planted and watched by one attack at a time
-        with world(sibling._folder if watching is None and attack.effect != "protocol" else None) as place:
-            started = time.monotonic()
+        if attack.effect in ("resource", "protocol"):
             await session._worker()
             folder = session._folder
             assert folder is not None
             if watching is not None:
                 WATCHES[folder] = watch
-            result = await session.run(cell_of(attack, place, marker))
+            started = time.monotonic()
+            result = await session.run(attack.code)
             took = time.monotonic() - started
             if folder in WATCHES:
                 watch.look(folder)
-            if attack.effect in ("resource", "protocol"):
-                return await judge_limits(attack, result, took, watch, session, sibling)
+            return await judge_limits(attack, result, took, watch, session, sibling)
+        # the sibling's folder is planted and watched by one attack at a time
+        with world(sibling._folder) as place:
+            result = await session.run(cell_of(attack, place, marker))
             if result.status == "infrastructure":
                 return f"harness fault: {result.note}"
             said = (result.text + (result.stdout + result.stderr)).encode("utf-8", "surrogatepass")

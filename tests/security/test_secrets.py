@@ -7,19 +7,20 @@ Each scripted search is first shown to find its sentinel without the sandbox (``
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import secrets
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sandbox_battery import pixels
+from sandbox_shared import SharedSandboxes
 from sandbox_world import leaked
-from tir_distill.sandbox import Sandbox, SandboxSettings
+from tir_distill.sandbox import Sandbox
 from tir_distill.sandbox import folder as folders
 
 SEARCHES = {
@@ -86,58 +87,74 @@ def random_cell(chance: random.Random) -> str:
     return "\n".join([*lines, chance.choice(OUTLETS)])
 
 
-async def hunt(cells: list[str], env_file: Path, word: str) -> list[str]:
+LIMITS = {"cell_seconds": 0.4, "grace_seconds": 0.5, "image_pixels": 200_000}
+
+
+async def hunt(sandbox: Sandbox, cells: list[str], env_file: Path, word: str) -> list[str]:
     """Cells whose output holds the word; sessions are changed every fifty cells."""
-    sandbox = await Sandbox.start(SandboxSettings(cell_seconds=0.4, grace_seconds=0.5, image_pixels=200_000))
     told = []
     held = {"key": word, "list": [word] * 10}  # in the controller's memory
-    try:
-        sibling = await sandbox.session()
-        await sibling.run(f"open('key.txt','w').write({word!r})\nkey = {word!r}")
-        start = head(env_file, str(sandbox.folder.path), "sk-nothing")
-        session = await sandbox.session()
-        for at, cell in enumerate(cells):
-            if at % 50 == 49:
-                await session.close()
-                session = await sandbox.session()
-            result = await session.run(start + cell)
-            assert result.status != "infrastructure"
-            places = [result.text.encode("utf-8", "replace"), result.stdout.encode(), *pixels(result)]
-            assert session._folder is not None
-            for path in session._folder.rglob("*"):
-                data = folders.read_plain(session._folder, str(path.relative_to(session._folder)), 1 << 20)
-                places.append(data or b"")
-            if leaked(word, *places):
-                told.append(cell)
-        assert held["key"] == word
-    finally:
-        await sandbox.close()
+    sibling = await sandbox.session()
+    await sibling.run(f"open('key.txt','w').write({word!r})\nkey = {word!r}")
+    start = head(env_file, str(sandbox.folder.path), "sk-nothing")
+    session = await sandbox.session()
+    for at, cell in enumerate(cells):
+        if at % 50 == 49:
+            await session.close()
+            session = await sandbox.session()
+        result = await session.run(start + cell)
+        assert result.status != "infrastructure"
+        places = [result.text.encode("utf-8", "replace"), result.stdout.encode(), *pixels(result)]
+        assert session._folder is not None
+        for path in session._folder.rglob("*"):
+            data = folders.read_plain(session._folder, str(path.relative_to(session._folder)), 1 << 20)
+            places.append(data or b"")
+        if leaked(word, *places):
+            told.append(cell)
+    assert held["key"] == word
+    await sibling.close()
+    await session.close()
     return told
 
 
-@pytest.fixture
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Planted before the sandbox starts; the word is looked for in all tests of this file."""
     word = f"sk-{secrets.token_hex(16)}"
-    for name in ("SERPER_API_KEY", "JUDGE_API_KEY", "TEACHER_API_KEY", "HF_TOKEN"):
-        monkeypatch.setenv(name, word)
-    (tmp_path / ".env").write_text(f"SERPER_API_KEY={word}\n")
-    return tmp_path / ".env", word
+    folder = tmp_path_factory.mktemp("planted")
+    (folder / ".env").write_text(f"SERPER_API_KEY={word}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SERPER_API_KEY", "JUDGE_API_KEY", "TEACHER_API_KEY", "HF_TOKEN"):
+            patch.setenv(name, word)
+        yield folder / ".env", word
 
 
-def test_scripted_searches_find_nothing(planted: tuple[Path, str]) -> None:
-    assert asyncio.run(hunt(list(SEARCHES.values()), *planted)) == []
+@pytest.fixture(scope="module")
+def shared(planted: tuple[Path, str]) -> Iterator[SharedSandboxes]:
+    """Started while an inheritable descriptor of the key file is open."""
+    descriptor = os.open(planted[0], os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
+    with SharedSandboxes() as made:
+        made.sandbox(**LIMITS)
+        yield made
+    os.close(descriptor)
 
 
-def test_random_cells_find_nothing(planted: tuple[Path, str]) -> None:
+def test_scripted_searches_find_nothing(planted: tuple[Path, str], shared: SharedSandboxes) -> None:
+    assert shared.do(hunt(shared.sandbox(**LIMITS), list(SEARCHES.values()), *planted)) == []
+
+
+def test_random_cells_find_nothing(planted: tuple[Path, str], shared: SharedSandboxes) -> None:
     chance = random.Random(1)
-    assert asyncio.run(hunt([random_cell(chance) for _ in range(120)], *planted)) == []
+    cells = [random_cell(chance) for _ in range(120)]
+    assert shared.do(hunt(shared.sandbox(**LIMITS), cells, *planted)) == []
 
 
 @pytest.mark.slow
-def test_ten_thousand_cells_find_nothing(planted: tuple[Path, str]) -> None:
+def test_ten_thousand_cells_find_nothing(planted: tuple[Path, str], shared: SharedSandboxes) -> None:
     chance = random.Random(2)
     cells = [random_cell(chance) for _ in range(10_000 - len(SEARCHES))] + list(SEARCHES.values())
-    assert asyncio.run(hunt(cells, *planted)) == []
+    assert shared.do(hunt(shared.sandbox(**LIMITS), cells, *planted)) == []
 
 
 @pytest.mark.parametrize(
@@ -154,23 +171,13 @@ def test_the_searches_find_keys_outside(name: str, planted: tuple[Path, str], tm
     assert leaked(word, done.stdout) or (name == "own heap" and word[:6].encode() in done.stdout)
 
 
-def test_the_fork_server_gets_no_environment_and_no_descriptors(planted: tuple[Path, str], tmp_path: Path) -> None:
-    _, word = planted
-
-    async def main() -> tuple[bytes, list[str]]:
-        descriptor = os.open(tmp_path / ".env", os.O_RDONLY)
-        os.set_inheritable(descriptor, True)
-        sandbox = await Sandbox.start(SandboxSettings())
-        try:
-            assert sandbox._link is not None
-            pid = sandbox._link.process.pid
-            links = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
-            return Path(f"/proc/{pid}/environ").read_bytes(), links
-        finally:
-            os.close(descriptor)
-            await sandbox.close()
-
-    environment, links = asyncio.run(main())
-    assert word.encode() not in environment
+def test_the_fork_server_gets_no_environment_and_no_descriptors(
+    planted: tuple[Path, str], shared: SharedSandboxes
+) -> None:
+    sandbox = shared.sandbox(**LIMITS)
+    assert sandbox._link is not None
+    pid = sandbox._link.process.pid
+    assert planted[1].encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+    links = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
     assert not any(".env" in link for link in links)
     assert sum(link.startswith("socket:") for link in links) == 1

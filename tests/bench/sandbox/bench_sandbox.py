@@ -1,7 +1,9 @@
 """Latency of cells beside other ways to run them, in one run on one machine.
 
-``python tests/bench/sandbox/bench_sandbox.py`` prints a Markdown table. Rows whose package is not installed are left
-out (``jupyter_client`` with ``ipykernel``, ``smolagents``). Medians of ROUNDS rounds; figures, not a pass or fail.
+``python tests/bench/sandbox/bench_sandbox.py`` prints a Markdown table. ``jupyter_client`` with ``ipykernel`` and
+``smolagents`` are no dependencies of this project: ``TIR_BENCH_PYTHON`` names an interpreter that has them (and NumPy,
+pandas, Pillow, matplotlib); without it their rows are left out with the reason. Medians of ROUNDS rounds; the empty
+cell also as its quickest tenth, which a busy machine disturbs less. Figures, not a pass or fail.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ CELLS = [
     "1",
 ]
 Row = list[float]
-"""Milliseconds: start with the first cell, second, third, plot, empty."""
+"""Milliseconds: start with the first cell, second, third, plot, empty, empty in the quickest tenth; memory in MB of one
+more live worker (NaN: not measured)."""
 
 
 def photo() -> bytes:
@@ -51,11 +54,16 @@ async def timed(run: Callable[[str], Awaitable[object]], begun: float) -> Row:
         row.append(1000 * (time.perf_counter() - begun))
         begun = time.perf_counter()
     empty = []
-    for _ in range(50):
+    for _ in range(200):
         begun = time.perf_counter()
         await run("1")
         empty.append(1000 * (time.perf_counter() - begun))
-    return [*row[:4], statistics.median(empty)]
+    return [*row[:4], statistics.median(empty), sorted(empty)[20], float("nan")]
+
+
+def middle(rounds: list[Row]) -> Row:
+    """Median of each column."""
+    return [statistics.median(column) for column in zip(*rounds, strict=True)]
 
 
 async def sandbox_rows(picture: bytes) -> dict[str, Row]:
@@ -71,13 +79,13 @@ async def sandbox_rows(picture: bytes) -> dict[str, Row]:
             session = await sandbox.session([picture])
             rounds.append(await timed(session.run, begun))
             await session.close()
-        rows[name] = [statistics.median(column) for column in zip(*rounds, strict=True)]
+        rows[name] = middle(rounds)
         if not without:
             sessions = [await sandbox.session() for _ in range(50)]
             for session in sessions:
                 await session.run("import numpy as np\nx = np.zeros(10)")
             pids = [session._channel.worker.pid for session in sessions if session._channel]
-            print(f"memory per live worker: {sum(map(pss, pids)) / len(pids) / 1024:.1f} MB")
+            rows[name][-1] = sum(map(pss, pids)) / len(pids) / 1024
             for session in sessions:
                 await session.close()
             begun = time.perf_counter()
@@ -129,7 +137,7 @@ async def fresh_row(picture: bytes) -> Row:
                 row.append(1000 * (time.perf_counter() - begun))
                 begun = time.perf_counter()
             rounds.append(row)
-    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+    return middle([[*row, row[-1], float("nan")] for row in rounds])
 
 
 async def persistent_row(picture: bytes) -> Row:
@@ -158,9 +166,10 @@ async def persistent_row(picture: bytes) -> Row:
                 await stdout.readline()
 
             rounds.append(await timed(run, begun))
+            rounds[-1][-1] = pss(process.pid) / 1024
             process.kill()
             await process.wait()
-    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+    return middle(rounds)
 
 
 async def jupyter_row(picture: bytes) -> Row:
@@ -177,9 +186,10 @@ async def jupyter_row(picture: bytes) -> Row:
                 await client.execute_interactive(cell, output_hook=lambda _: None)  # type: ignore[attr-defined]
 
             rounds.append(await timed(run, begun))
+            rounds[-1][-1] = pss(manager.provisioner.process.pid) / 1024
             client.stop_channels()
             await manager.shutdown_kernel(now=True)
-    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+    return middle(rounds)
 
 
 async def smolagents_row(picture: bytes) -> Row:
@@ -200,23 +210,44 @@ async def smolagents_row(picture: bytes) -> Row:
 
             rounds.append(await timed(run, begun))
             os.chdir(here)
-    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+    return middle(rounds)
+
+
+PEERS = {"jupyter_client + ipykernel": jupyter_row, "smolagents, in process": smolagents_row}
+
+
+def peer_row(name: str, picture: bytes) -> Row | str:
+    """A peer's row, measured by the interpreter that has it; or why there is none."""
+    python = os.environ.get("TIR_BENCH_PYTHON")
+    if not python:
+        return "TIR_BENCH_PYTHON is not set"
+    done = subprocess.run([python, __file__, name], input=picture, capture_output=True, check=False)
+    if done.returncode:
+        return done.stderr.decode(errors="replace").strip().splitlines()[-1]
+    row: Row = json.loads(done.stdout.splitlines()[-1])
+    return row
 
 
 async def main() -> None:
+    if len(sys.argv) > 1:
+        print(json.dumps(await PEERS[sys.argv[1]](sys.stdin.buffer.read())))
+        return
     picture = photo()
     rows = await sandbox_rows(picture)
     rows["fresh interpreter per cell"] = await fresh_row(picture)
     rows["persistent interpreter, no wall"] = await persistent_row(picture)
-    for name, maker in (("jupyter_client + ipykernel", jupyter_row), ("smolagents, in process", smolagents_row)):
-        try:
-            rows[name] = await maker(picture)
-        except ImportError as error:
-            print(f"left out: {name} ({error})")
-    print("| way | start + open, crop, save | mean | table | plot | empty |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in PEERS:
+        found = await asyncio.to_thread(peer_row, name, picture)
+        if isinstance(found, str):
+            print(f"left out: {name} ({found})")
+        else:
+            rows[name] = found
+    print("| way | start + open, crop, save | mean | table | plot | empty | empty, quickest tenth | memory |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name, row in rows.items():
-        print(f"| {name} | " + " | ".join(f"{value:.1f} ms" for value in row) + " |")
+        times = " | ".join(f"{value:.2f} ms" if value < 1 else f"{value:.1f} ms" for value in row[:-1])
+        memory = "-" if row[-1] != row[-1] else f"{row[-1]:.0f} MB"
+        print(f"| {name} | {times} | {memory} |")
 
 
 if __name__ == "__main__":
