@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from rollout_helpers import question
 from tir_distill.evaluation.student import RunFolder
 from tir_distill.records import ToolCall, ToolResult, Trajectory, Turn
 from tir_distill.records.jsonl import write_json, write_jsonl
-from workflow_helpers import Clone, copy_project
+from warm_snakemake import WarmClone
+from workflow_helpers import Clone, copy_project, jobs_in
 
 pytestmark = pytest.mark.workflow
 
@@ -41,8 +43,12 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
     hidden = tmp_path_factory.mktemp("bin")  # no GPU, whatever this machine has
     (hidden / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
     (hidden / "nvidia-smi").chmod(0o755)
-    made = Clone(root, {"PATH": f"{hidden}{os.pathsep}{os.environ['PATH']}"})
-    for path in ("results/handover_demo/phase_10k.jsonl", "results/demo/state/chat_template/qwen3_5_think.jinja"):
+    made = WarmClone(root, {"PATH": f"{hidden}{os.pathsep}{os.environ['PATH']}"})
+    for path in (
+        "results/handover_demo/phase_10k.jsonl",
+        "results/handover_demo/eval_text_index.json",
+        "results/demo/state/chat_template/qwen3_5_think.jinja",
+    ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).touch()
     write_json(root / "results" / "train" / "pilot" / "MIX.json", {"made": "by hand"})
@@ -74,14 +80,10 @@ def student_run(root: Path, searching: int) -> None:
     write_json(folder.metrics, {"model": "s", "questions": 165})
 
 
-def test_full_waits_for_the_gate_and_an_override_replaces_it(clone: Clone) -> None:
+def test_full_waits_for_the_gate(clone: Clone) -> None:
     waits = clone.planned("full", *configured(clone))
     for rule in ("open_gate", "judge_student", "evaluate_student", "train_student", "build_mix"):
         assert waits[rule] == 1, rule
-    opened = clone.planned("full", *configured(clone, gate={"override": "a small try"}))
-    assert opened["open_gate"] == 1
-    assert opened["sample_shard"] > 0
-    assert not {"judge_student", "evaluate_student", "train_student"} & set(opened)
 
 
 def test_without_a_gpu_the_student_target_says_what_to_run(clone: Clone) -> None:
@@ -112,10 +114,32 @@ def test_full_is_refused_by_a_failed_gate_and_starts_after_a_passed_one(clone: C
     assert clone.json("results/pilot/pilot_gate.json")["passed"] is True
 
 
-def test_an_override_is_written_into_the_runs_manifest(clone: Clone) -> None:
-    done = clone.snakemake(
-        "results/full/gate.json", *OF_THE_GATE, *configured(clone, gate={"override": "the deadline"})
-    )
+def test_an_override_replaces_the_gate_and_is_written_into_the_runs_manifest(clone: Clone) -> None:
+    """The plan is the whole of it: only ``open_gate`` runs, though everything before the gate is allowed to."""
+    for path in ("pilot_gate.json", "../evaluation_runs/pilot/metrics.json"):
+        (clone.root / "results/pilot" / path).unlink(missing_ok=True)
+    done = clone.snakemake("results/full/gate.json", *configured(clone, gate={"override": "the deadline"}))
     assert done.returncode == 0, done.stdout[-3000:]
+    assert set(jobs_in(done.stdout)) == {"open_gate"}
     paper = json.loads((clone.root / "results/full/gate.json").read_text())
     assert paper == {"run": "full", "gate": "pilot", "by": "override", "reason": "the deadline"}
+
+
+def test_filtering_waits_for_the_evaluation_index_only_with_its_rule(clone: Clone) -> None:
+    """A sampled shard stands there. Off: filtered as it is; on: not without the index of the hand-over."""
+    shard = clone.root / "results/pilot/shards/fvqa_train/0000-of-0003.trajectories.jsonl"
+    shard.parent.mkdir(parents=True, exist_ok=True)
+    shard.touch()
+    target = str(shard.relative_to(clone.root)).replace("trajectories", "filtered")
+    index = "results/handover_demo/eval_text_index.json"
+    (clone.root / index).unlink(missing_ok=True)
+    only = ("-n", target, "--allowed-rules", "filter_shard")
+    off = clone.snakemake(*only, *configured(clone))
+    assert off.returncode == 0, off.stdout[-3000:]
+    assert set(jobs_in(off.stdout)) == {"filter_shard"}
+    assert index not in off.stdout
+    on = clone.snakemake(*only, *configured(clone, filters={"extra": ["evaluation_text"]}))
+    assert on.returncode == 1, on.stdout[-3000:]
+    assert re.search(rf"MissingInputException in rule filter_shard(?s:.*){index}", on.stdout), on.stdout[-3000:]
+    (clone.root / index).touch()
+    assert clone.planned(*only, *configured(clone, filters={"extra": ["evaluation_text"]})) == {"filter_shard": 1}
