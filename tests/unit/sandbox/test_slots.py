@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import time
 from pathlib import Path
+from typing import Any
 
 from tir_distill.sandbox.slots import Slots
 
@@ -62,3 +63,64 @@ def test_two_processes_share_and_death_frees(tmp_path: Path) -> None:
 
     assert asyncio.run(main()) < 10
     process.join()
+
+
+def greedy(folder: Path, ready: Any, stop: Any) -> None:
+    """Many tasks that take the one slot again as soon as it is free."""
+
+    async def main() -> None:
+        slots = Slots(folder, "s", 1)
+
+        async def one() -> None:
+            while not stop.is_set():
+                slot = await slots.take()
+                ready.set()
+                await asyncio.sleep(0.001)
+                slots.give_back(slot)
+
+        await asyncio.gather(*(one() for _ in range(20)))
+
+    asyncio.run(main())
+
+
+def test_a_busy_process_does_not_starve_another(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    ready, stop = context.Event(), context.Event()
+    process = context.Process(target=greedy, args=(tmp_path, ready, stop))
+    process.start()
+    assert ready.wait(60)
+
+    async def main() -> None:
+        slots = Slots(tmp_path, "s", 1)
+        for _ in range(20):
+            slots.give_back(await asyncio.wait_for(slots.take(), 60))
+        slots.close()
+
+    try:
+        asyncio.run(main())
+    finally:
+        stop.set()
+        process.join(60)
+        process.kill()
+        process.join()
+
+
+def test_files_removed_under_us_are_made_anew(tmp_path: Path) -> None:
+    """A cleaner of temporary files must not make two processes count on different files."""
+
+    async def main() -> None:
+        slots, other = Slots(tmp_path, "s", 1), Slots(tmp_path, "s", 1)
+        slots.give_back(await slots.take())
+        for path in tmp_path.iterdir():
+            path.unlink()
+        held = await other.take()
+        waiting = asyncio.create_task(slots.take())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        other.give_back(held)
+        slots.give_back(await asyncio.wait_for(waiting, 60))
+        for item in (slots, other):
+            item.close()
+
+    asyncio.run(main())
