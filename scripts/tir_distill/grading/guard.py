@@ -21,7 +21,7 @@ _LOAD_BEARING = set("+#*/%&@^=<>$~|\\_!?:")
 _GLUED = re.compile(
     r"\.(?=[a-z]{2})|(?<![\w.])\.(?=[^\W\d_])|\w\("
     r"|\b(?:[rR]e|[cC]o|[uU]n)-(?=[a-z])|'(?:re|ll|ve|[dmt])\b"
-    r"|[\[(](?=[^,;\])]*[,;])|[\])]$"
+    r"|[\[(](?=[^,;\])]{0,80}[,;])|[\])]$"
 )
 """Signs that build a word or an interval: ``example.com``, ``.NET``, ``f(x)``, ``re-sign``, ``we're``, ``[10, 20)``.
 

@@ -201,7 +201,7 @@ def test_repair_leaves_calls_and_results_paired_and_touches_no_text(trajectory: 
     assert report.trajectory.tokens.assistant >= 0
 
 
-@relaxed
+@settings(relaxed, max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 3), trajectories()), max_size=5))
 def test_counts_close_for_any_mixture(numbered: list[tuple[int, Trajectory]]) -> None:
     """Each sample is accepted, or dropped once under its first reason; no question gives two rows."""
