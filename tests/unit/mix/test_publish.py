@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -167,8 +168,11 @@ def test_the_command_uploads_nothing_unless_told(mix: Path, tmp_path: Path) -> N
             sys.executable, ROOT / "scripts" / "push_mix.py", "--mix", mix, "--img-root", tmp_path,
             "--stage", tmp_path / "stage", "--repo", "o/n", *more,
         ]  # fmt: skip
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert "hf_sentinel" not in done.stdout + done.stderr
+        return done
 
+    environment = os.environ | {"HF_TOKEN": "hf_sentinel_of_a_key"}
     refused = run()
     assert refused.returncode == 64
     assert not (tmp_path / "stage").exists()
