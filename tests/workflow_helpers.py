@@ -180,3 +180,16 @@ def processes_with(*words: str) -> list[int]:
             if all(word in line for word in words):
                 found.append(int(entry.name))
     return found
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Command lines of processes whose working folder lies below this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if (entry / "cwd").resolve().is_relative_to(folder.resolve()):
+                    found.append((entry / "cmdline").read_bytes().decode(errors="replace").replace("\0", " "))
+            except OSError:
+                continue  # it ended while we looked, or is not ours to look at
+    return found

@@ -41,14 +41,14 @@ def test_one_failed_shard_of_fifty_is_the_only_one_to_run_again(tmp_path: Path) 
         clone.env.update(server.env)
         with journal.open("wb") as held:
             fcntl.flock(held, fcntl.LOCK_EX)  # that shard's job fails: another writer is at its journal
-            first = clone.snakemake(*args, timeout=1500)
+            first = clone.snakemake(*args, timeout=3600)
         assert first.returncode == 1, first.stdout[-3000:]
         finished = sorted(path.name for path in shards.glob("*.questions.jsonl"))
         assert len(finished) == SHARDS - 1
         assert f"0017-of-{SHARDS:04d}.questions.jsonl" not in finished
         paid = server.received
         times = {path.name: path.stat().st_mtime_ns for path in shards.iterdir()}
-        second = clone.snakemake(*args)
+        second = clone.snakemake(*args, timeout=3600)
         assert second.returncode == 0, second.stdout[-3000:]
         assert jobs_in(second.stdout) == Counter(sample_shard=1)
         assert all((shards / name).stat().st_mtime_ns == when for name, when in times.items())

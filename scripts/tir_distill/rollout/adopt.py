@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .journal import scan
-from .state import ShardState
+from .state import ShardState, check_head
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,9 @@ def adopt(
     for source in sources:
         for path in _journals(source, shard):
             for _, _, event in scan(path):
-                if event is not None and _fits(event, state, fingerprints):
+                if event is None or check_head(event, path):
+                    continue
+                if _fits(event, state, fingerprints):
                     _copy_pictures(event["row"], source, run_dir)
                     head = {key: event[key] for key in ("e", "s", "accepted", "answered", "billed", "capped")}
                     state.add_row(event["q"], head, event["row"], adopted=source.name)

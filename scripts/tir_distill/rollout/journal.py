@@ -115,17 +115,23 @@ class Journal:
         return event
 
     def sync(self) -> None:
-        """Bring everything to the disk; blocks, so call it from a thread."""
+        """Bring everything to the disk; blocks, so call it from a thread. Raises Stopped when the disk refuses."""
         if self.dirty:
-            self.dirty = False
-            os.fdatasync(self._fd)
+            self.dirty = False  # before the call: a line written meanwhile makes it dirty again
+            try:
+                os.fdatasync(self._fd)
+            except OSError as error:
+                self.dirty = True
+                raise Stopped("disk_full", f"{self.path}: {error.strerror}; the disk takes no more") from None
 
     def close(self) -> None:
         """Sync and unlock."""
         if self._fd >= 0:
-            self.sync()
-            os.close(self._fd)
-            self._fd = -1
+            try:
+                self.sync()
+            finally:
+                os.close(self._fd)
+                self._fd = -1
 
     def _truncate(self, size: int) -> None:
         os.ftruncate(self._fd, size)

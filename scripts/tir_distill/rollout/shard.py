@@ -151,16 +151,20 @@ async def sample_shard(
         questions = [question for question in questions if question.id not in unfinished]
         ends = {question_id: end for question_id, end in ends.items() if question_id not in unfinished}
         billed = {question_id: sampler.billed(question_id) for question_id in ends}
-        await asyncio.to_thread(
-            write_outputs,
-            questions,
-            ends,
-            ready.bad,
-            billed,
-            state,
-            trajectories=job.trajectories,
-            questions_out=job.questions_out,
-        )
+        try:
+            await asyncio.to_thread(
+                write_outputs,
+                questions,
+                ends,
+                ready.bad,
+                billed,
+                state,
+                trajectories=job.trajectories,
+                questions_out=job.questions_out,
+            )
+        except OSError as error:  # the journal holds everything
+            where = f"{job.trajectories}: {error.strerror}"
+            raise Stopped("disk_full", f"{where}; nothing is lost, free some space and start again") from None
         return ShardReport(
             questions=len(questions),
             statuses=_count(ends, ready),

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..records import ToolResult, Trajectory
+from ..records import TirError, ToolResult, Trajectory
 from ..teacher import Reply
 from .journal import Journal
 from .memory import Memory, reply_from_dict, reply_to_dict
 from .plan import Outcome
+
+FORMAT = 1
+"""Of the events in a journal; raised when an older program would misread them."""
 
 Place = tuple[int, int]
 """Offset and length of a journal line."""
@@ -70,8 +73,12 @@ class ShardState:
         self._questions: dict[str, QuestionState] = {}
         self.stale: dict[str, int] = defaultdict(int)
         """Finished samples per question that were taken under another fingerprint."""
+        headed = False
         for offset, length, event in journal.events():
+            headed = check_head(event, journal.path) or headed
             self._learn(event, (offset, length))
+        if not headed:
+            journal.append({"e": "head", "format": FORMAT})
 
     def question(self, question_id: str) -> QuestionState:
         """The question's state, empty at first."""
@@ -189,6 +196,18 @@ class ShardState:
         """Forget earlier failures (``--retry deferred``)."""
         event = {"e": "reopened", "q": question_id, "fp": self.question(question_id).fingerprint}
         self._learn(event, self.journal.append(event))
+
+
+def check_head(event: dict[str, Any], path: Path) -> bool:
+    """Whether it is the line that names the journal's format. Raises TirError when that is one of the future."""
+    if event.get("e") != "head":
+        return False
+    if event.get("format", 1) > FORMAT:
+        raise TirError(
+            f"{path}: written by a newer version (journal format {event['format']}, this one reads {FORMAT});"
+            " update tir-distill, or give another run folder"
+        )
+    return True
 
 
 def sample_event(trajectory: Trajectory) -> dict[str, Any]:

@@ -123,5 +123,5 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 def _http_date(value: str) -> float | None:
     try:
         return email.utils.parsedate_to_datetime(value).timestamp()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -20,6 +20,12 @@ from .calls import AskedCall, checked, structured
 from .faults import TeacherFault, fault_of_error, shown
 from .text_protocol import MARKS, find_calls
 
+CUT = frozenset({"length", "max_tokens", "model_length"})
+"""Words of different servers for a reply that reached its token limit."""
+
+BROKEN_OFF = frozenset({"abort", "error"})
+"""The server gave up in the middle (vLLM, sglang, gateways): no reply of the model."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -88,10 +94,12 @@ def read_reply(
     finish = str(choice.get("finish_reason") or "stop")
     if finish == "content_filter":
         raise TeacherFault("refused", "finish_reason content_filter")
+    if finish in BROKEN_OFF:
+        raise TeacherFault("server", f"finish_reason {finish}")
     usage = _usage(value.get("usage"))
-    truncated = finish == "length" or usage.completion_tokens >= max_tokens
+    truncated = finish.lower() in CUT or usage.completion_tokens >= max_tokens
     thinking, content = split_thinking(_text(_reasoning(message)), _text(message.get("content")))
-    calls = structured(message.get("tool_calls"), tools)
+    calls = structured(_raw_calls(message), tools)
     if not calls and not truncated:
         thinking, content, calls = _calls_in_text(thinking, content, tools, strict=not text_protocol)
     model = value.get("model")
@@ -111,7 +119,8 @@ def split_thinking(reasoning: str, content: str) -> tuple[str, str]:
     """Thinking and visible text. Tags that remain in the visible text are left for the filters to see."""
     if reasoning.strip():
         visible = content.strip()
-        return reasoning.strip(), visible.removeprefix("</think>").strip()
+        inner = reasoning.strip().removeprefix("<think>").removesuffix("</think>")  # tags that some servers leave on
+        return inner.strip(), visible.removeprefix("</think>").strip()
     if "</think>" in content:
         before, after = content.split("</think>", 1)
         return before.split("<think>", 1)[-1].strip(), after.strip()
@@ -142,6 +151,16 @@ def _ends_in_call(thinking: str) -> bool:
     return thinking.removesuffix("</think>").rstrip().endswith(("</tool_call>", "</function>"))
 
 
+def _raw_calls(message: Mapping[str, Any]) -> Any:
+    """The field of calls: a list, one call without its list, or the older ``function_call``."""
+    calls = message.get("tool_calls")
+    if isinstance(calls, Mapping):
+        return [calls]
+    if not calls and isinstance(message.get("function_call"), Mapping):
+        return [{"function": message["function_call"]}]
+    return calls
+
+
 def _reasoning(message: Mapping[str, Any]) -> Any:
     for key in ("reasoning_content", "reasoning"):
         value = message.get(key)
@@ -165,6 +184,6 @@ def _usage(value: Any) -> Usage:
 
     def count(key: str) -> int:
         number = value.get(key)
-        return number if isinstance(number, int) else 0
+        return max(0, number) if isinstance(number, int) else 0
 
     return Usage(prompt_tokens=count("prompt_tokens"), completion_tokens=count("completion_tokens"))

@@ -56,6 +56,9 @@ class EndpointNames:
             raise UsageError(
                 f"{self.url_env} is not set: give the teacher's address, e.g. {self.url_env}=http://host:8000/v1"
             )
+        for url in urls:
+            if not url.startswith(("http://", "https://")):
+                raise UsageError(f"{self.url_env}: {url!r} is no address; write it out, e.g. http://host:8000/v1")
         model = os.environ.get(self.model_env, "").strip()
         if not model:
             raise UsageError(f"{self.model_env} is not set: give the served model's name")

@@ -208,7 +208,8 @@ async def with_engine(url: str, conversations: int, concurrency: int, picture: s
         )
         caps = Caps.from_config(config, "image_search")
 
-        async def fetch() -> Fetched:
+        async def fetch(pace: Any) -> Fetched:
+            await pace()  # as a backend does before each request: the rate limit is part of the cost
             return Fetched({"results": RESULT})
 
         class Session:

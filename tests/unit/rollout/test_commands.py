@@ -197,7 +197,8 @@ def test_forecast_goes_bucket_by_bucket_and_is_worked_out_by_hand() -> None:
     assert (chart.samples, chart.tokens, chart.source) == (2.4, 48_000, "assumed")
     last = table([fvqa, evo, livevqa, chart]).splitlines()[-1].split()
     assert last[:4] == ["total", "21", "54", "(<="]
-    assert "272" in last  # 50 + 192 + 30 + 0.72 searches
+    assert last[5] == "317"  # turns: 100 + 150 + 60 + 2.4 * 3
+    assert "273" in last  # searches: 50 + 192 + 30 + 2.4 * 0.3
 
 
 def test_forecast_keeps_within_the_limits_and_refuses_what_it_cannot_read() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import os
 import signal
@@ -691,3 +692,53 @@ def test_two_hanging_questions_are_no_saturated_endpoint(tmp_path: Path) -> None
             with pytest.raises(Stopped, match=r"deferred: 2 questions could not be sampled \(server\)"):
                 run(tmp_path, QUESTIONS[:2], server, books=books)
     assert books.flag is None
+
+
+# ---- journals of other versions, full disks -------------------------------------------------------------------------
+
+
+def test_a_journal_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
+    with teacher(right) as server:
+        run(tmp_path, QUESTIONS[:1], server)
+        (path,) = (tmp_path / "state" / "journal" / "demo").glob("*.jsonl")
+        journal = Journal(path)
+        (first, *_) = [event for _, _, event in journal.events()]
+        assert first == {"e": "head", "format": 1}
+        journal.append({"e": "head", "format": 2})
+        journal.close()
+        before = path.read_bytes()
+        with pytest.raises(TirError, match=r"newer version \(journal format 2, this one reads 1\)"):
+            run(tmp_path, QUESTIONS[:1], server)
+        with pytest.raises(TirError, match="newer version"):
+            run(tmp_path / "full", QUESTIONS[:1], server, job={**_into(tmp_path / "full"), "adopt": [tmp_path]})
+        assert path.read_bytes() == before
+
+
+def test_a_full_disk_while_sampling_or_writing_the_files_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, left = os.write, [40]
+
+    def full(fd: int, data: bytes) -> int:
+        left[0] -= 1
+        if left[0] < 0 and data.startswith(b'["'):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(fd, data)
+
+    def no_room(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with teacher() as server:
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(Stopped, match=r"disk_full: .*No space left on device; nothing is lost"):
+            run(tmp_path, QUESTIONS, server)
+        monkeypatch.setattr(os, "write", real)
+        monkeypatch.setattr("tir_distill.rollout.shard.write_outputs", no_room)
+        with pytest.raises(Stopped, match=r"disk_full: .*t\.jsonl: No space left on device; nothing is lost"):
+            run(tmp_path, QUESTIONS, server)
+        monkeypatch.undo()
+        paid = server.received
+        run(tmp_path, QUESTIONS, server)
+        assert server.received == paid
+        run(tmp_path / "calm", QUESTIONS, server, job=_into(tmp_path / "calm"))
+    assert essence(tmp_path / "t.jsonl") == essence(tmp_path / "calm" / "t.jsonl")

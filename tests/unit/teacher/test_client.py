@@ -194,3 +194,12 @@ def test_a_key_that_the_server_repeats_goes_no_further(
         asking([server.url], one)
     assert "sesame-open" not in str(stopped.value) + caplog.text
     assert "[redacted]" in str(stopped.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000/v1", "host/v1", "http://a/v1, b:8000/v1"])
+def test_an_address_without_its_scheme_is_named_at_once(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("TEACHER_URL", url)
+    monkeypatch.setenv("TEACHER_MODEL", "m")
+    names = TeacherSettings.from_config(settings()).names_for(task_type="image_search", bucket="x")
+    with pytest.raises(UsageError, match=r"TEACHER_URL: .* is no address"):
+        names.resolve()

@@ -142,3 +142,19 @@ def test_a_refused_question_says_nothing_of_the_endpoint() -> None:
     breaker.exhausted(TeacherFault("refused"))
     breaker.exhausted(TeacherFault("context_length"))
     breaker.check()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["soon", "", "nan", "inf", "-inf", "Mon, 32 Jan 2026 00:00:00 GMT", f"Mon, 01 Jan {10**30} 00:00:00 GMT", "12:00"],
+)
+def test_a_retry_after_that_says_nothing_is_none(value: str) -> None:
+    assert retry_after({"Retry-After": value}, now=0.0) is None
+
+
+def test_absurd_waits_are_read_and_end_the_tries() -> None:
+    assert retry_after({"Retry-After": "-3"}) == 0.0
+    for value in ("99999999999", "Fri, 31 Dec 9999 23:59:59 GMT"):
+        asked = retry_after({"Retry-After": value}, now=0.0)
+        assert asked is not None
+        assert RetryPolicy().wait(1, TeacherFault("rate_limited", retry_after=asked), 0.0) is None

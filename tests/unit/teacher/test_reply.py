@@ -125,3 +125,63 @@ def test_missing_usage_counts_as_nothing() -> None:
     value = completion("x")
     value["usage"] = None
     assert read(value).usage.completion_tokens == 0
+
+
+@pytest.mark.parametrize("finish", [None, "stop", "function_call", "eos", 7, {"type": "stop"}])
+def test_odd_finish_reasons_are_an_ordinary_end(finish: object) -> None:
+    value = completion("<answer>4</answer>")
+    value["choices"][0]["finish_reason"] = finish
+    reply = read(value)
+    assert (reply.content, reply.truncated) == ("<answer>4</answer>", False)
+    assert isinstance(reply.finish_reason, str)
+
+
+@pytest.mark.parametrize("finish", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
+def test_every_servers_word_for_the_token_limit_is_a_cut(finish: str) -> None:
+    assert read(completion("<answer>Mum", finish=finish)).truncated
+
+
+@pytest.mark.parametrize("finish", ["abort", "error"])
+def test_a_reply_that_the_server_broke_off_is_a_fault_and_no_reply(finish: str) -> None:
+    with pytest.raises(TeacherFault, match="server"):
+        read(completion("half a sen", finish=finish))
+
+
+@pytest.mark.parametrize("thinking", ["<think>\nI add.\n</think>", "I add.</think>", "<think>I add."])
+def test_tags_that_a_server_leaves_on_the_thinking_go(thinking: str) -> None:
+    reply = read(completion("4", thinking=thinking))
+    assert (reply.thinking, reply.content) == ("I add.", "4")
+
+
+def test_calls_without_ids_as_objects_single_or_in_the_older_field() -> None:
+    function = {"name": "search", "arguments": {"query": "tram"}}
+    for field, value in (
+        ("tool_calls", [{"function": function}]),
+        ("tool_calls", {"function": function}),
+        ("function_call", function),
+    ):
+        reply = read(completion(None, **{field: value}))
+        assert [(c.name, c.arguments, c.malformed) for c in reply.calls] == [("search", '{"query":"tram"}', None)]
+
+
+def test_huge_and_deep_arguments_are_read_or_named() -> None:
+    long = "x" * 5_000_000
+    (kept,) = read(completion(None, calls=[call("search", {"query": long})])).calls
+    assert (kept.malformed, len(kept.arguments)) == (None, 5_000_000 + len('{"query":""}'))
+    (deep,) = read(completion(None, calls=[call("search", "[" * 100_000)])).calls
+    assert deep.malformed == "bad_json"
+    (number,) = read(completion(None, calls=[call("search", '{"query": 1e400}')])).calls
+    assert number.malformed
+
+
+def test_chunks_of_a_stream_are_no_reply() -> None:
+    with pytest.raises(TeacherFault, match="bad_body"):
+        read_body(b'data: {"choices":[{"delta":{"content":"4"}}]}\n\ndata: [DONE]\n\n')
+    with pytest.raises(TeacherFault, match="bad_body"):
+        read({"object": "chat.completion.chunk", "choices": [{"delta": {"content": "4"}}]})
+
+
+def test_impossible_token_counts_count_as_nothing() -> None:
+    value = completion("x")
+    value["usage"] = {"prompt_tokens": -5, "completion_tokens": "many"}
+    assert (read(value).usage.prompt_tokens, read(value).usage.completion_tokens) == (0, 0)
