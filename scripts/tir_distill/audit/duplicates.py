@@ -17,6 +17,8 @@ CHECK = "duplicates"
 class Duplicates:
     """Remembers 8 bytes a row for ids, questions and fingerprints each, with the line."""
 
+    fingerprints: bool = True
+    """Rows of samples of ours: a fingerprint is one question's."""
     _ids: dict[int, int] = field(default_factory=dict)
     _questions: dict[int, int] = field(default_factory=dict)
     _fingerprints: dict[int, int] = field(default_factory=dict)
@@ -33,6 +35,8 @@ class Duplicates:
         key = _short("\x1f".join([text, *view.images[:pictures]]))
         if (first := self._questions.setdefault(key, line)) != line:
             yield Finding(check=CHECK, reason="question", detail=f"also on line {first}")
+        if not self.fingerprints:
+            return
         lineage = view.row.get("lineage")
         mark = lineage.get("fingerprint") if isinstance(lineage, dict) else None
         if isinstance(mark, str) and mark and (first := self._fingerprints.setdefault(_short(mark), line)) != line:

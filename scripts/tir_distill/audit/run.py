@@ -85,6 +85,7 @@ class Auditor:
 
     def __post_init__(self) -> None:
         self.behaviour = behaviour.Behaviour(self.settings)
+        self.duplicates.fingerprints = self.settings.profile.provenance
 
     def line(self, number: int, data: bytes, pool: ThreadPoolExecutor) -> None:
         """All checks of one line."""
