@@ -9,7 +9,7 @@ import pytest
 
 from rollout_helpers import question, settings
 from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
-from tir_distill.records import UsageError, shard_of, write_json, write_jsonl
+from tir_distill.records import Stopped, UsageError, shard_of, write_json, write_jsonl
 from tir_distill.rollout.forecast import forecast, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -231,3 +231,39 @@ def test_usage_errors_exit_with_64(distill: Any, words: list[str]) -> None:
 def test_resume_and_fresh_exclude_each_other(distill: Any) -> None:
     with pytest.raises(UsageError, match="exclude each other"):
         distill.main(parse(distill, "--resume", "--fresh"))
+
+
+@pytest.mark.parametrize("extra", [[], ["evaluation_text"]])
+def test_sampling_filters_by_the_evaluation_index_when_the_rule_is_on(
+    monkeypatch: pytest.MonkeyPatch, distill: Any, file: Path, tmp_path: Path, extra: list[str]
+) -> None:
+    """Both commands hand the index to the filters that decide whether a further sample is bought."""
+    import sample_shard
+    from tir_distill import cli
+
+    read, seen = [], []
+
+    class Index:
+        digest = "d"
+
+        def __init__(self, path: Path) -> None:
+            read.append(path)
+
+    async def capture(config: Any, job: Any, **rooms: Any) -> None:
+        seen.append(rooms["filters"])
+        raise Stopped("test", "enough")
+
+    monkeypatch.setattr("tir_distill.pipeline.EvaluationText", Index)
+    monkeypatch.setattr("tir_distill.rollout.assemble.run_shard", capture)
+    monkeypatch.setattr("tir_distill.export.Tokens.from_config", lambda config: None)
+    monkeypatch.setattr(cli, "terminate_as_interrupt", lambda: None)
+    write_json(tmp_path / "c.json", {"filters": {"extra": extra}})
+    common = ["--config", str(tmp_path / "c.json"), "--img-root", str(tmp_path)]
+    with pytest.raises(Stopped):
+        distill.main(distill._parser().parse_args(["--in", str(file), "--out", str(tmp_path / "o"), *common]))
+    words = ["--questions", str(file), "--run-dir", str(tmp_path / "r"), "--run", "r", "--bucket", "a", "--shard", "0"]
+    words += ["--shards", "1", "--trajectories", "t", "--questions-out", "q", "--eval-index", str(tmp_path / "i.json")]
+    with pytest.raises(Stopped):
+        sample_shard.main(sample_shard._parser().parse_args([*common, *words]))
+    assert read == ([tmp_path / "eval_text_index.json", tmp_path / "i.json"] if extra else [])
+    assert [isinstance(filters.evaluation, Index) for filters in seen] == [bool(extra)] * 2
