@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..records.errors import TirError
-from .fields import Undecodable
+from .fields import Undecodable, is_writable
 from .lock import source_files
 
 BATCH_ROWS = 64
@@ -87,10 +87,13 @@ def count_rows(path: Path) -> int | None:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The table, opened by Python: Arrow cannot open a path outside ASCII where the locale's encoding is ASCII."""
+    """The table. Raises TirError naming the file when it cannot be read, now or while the block reads on."""
     try:
-        with path.open("rb") as handle, pq.ParquetFile(handle, pre_buffer=False, buffer_size=1 << 20) as table:
-            yield table
+        with contextlib.ExitStack() as stack:
+            # Arrow takes paths as UTF-8 only: under a locale of another encoding Python opens what Arrow cannot name.
+            # Not always, for a Python file copies every page once more.
+            place = path if is_writable(str(path)) else stack.enter_context(path.open("rb"))
+            yield stack.enter_context(pq.ParquetFile(place, pre_buffer=False, buffer_size=1 << 20))
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise TirError(f"{path}: not a readable parquet file ({error}); fetch the source again") from error
 

@@ -1,4 +1,4 @@
-"""Figures for reading: pictures per second against plain ImageHash on the same files, and a source of full size.
+"""Figures for reading: pictures per second against plain ImageHash on the same files, and memory for large pages.
 
 Prints ratios and asserts only that results are equal. Run with ``make bench``.
 
@@ -8,14 +8,13 @@ Photos are those of the mirror named by TIR_HUB_MIRROR, if there is one, else dr
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -134,54 +133,6 @@ def test_screening_by_jpeg_draft(files: list[bytes]) -> None:
     print(f"  {reference_s / seconds:.2f} x exact hashing; draft hashes are at most {off} bits off")
 
 
-def full_size(folder: Path, chart_rows: int, live_rows: int) -> None:
-    """Small pictures in upstream layouts: ChartQA (two questions a chart) and LiveVQA (four questions a photo)."""
-    small = [encoded(draw(i, 64, 48), "PNG") for i in range(64)]
-
-    def picture(i: int) -> bytes:  # distinct content at no cost: bytes after the end of a PNG are ignored
-        return small[i % len(small)] + i.to_bytes(4, "big")
-
-    (folder / "chartqa").mkdir(parents=True)
-    rows = ({"image": {"bytes": picture(i // 2), "path": None}, "query": f"Q{i}?", "label": [str(i)],
-             "human_or_machine": i % 4 // 3} for i in range(chart_rows))  # fmt: skip
-    write(folder / "chartqa" / "train.parquet", rows)
-    (folder / "livevqa").mkdir()
-    with zipfile.ZipFile(folder / "livevqa" / "news.zip", "w") as archive:
-        for i in range(live_rows // 4):
-            archive.writestr(f"news_images/{i}.png", picture(i))
-    write(folder / "livevqa" / "Dataset.parquet", (live_row(i) for i in range(live_rows)))
-
-
-def live_row(i: int) -> dict[str, Any]:
-    return {
-        "id": f"0_{i // 4:020d}_l{1 + i % 2}_{i % 4 // 2}",
-        "level": 1 + i % 2,
-        "question": f"Who is person {i}?",
-        "options": ["A. The right one", "B. Another"],
-        "Ground_Truth": "A",
-        "Ground_Truth_List": "['The right one' 'Right']",
-        "img_path": f"news_images/{i // 4}.png",
-    }
-
-
-def write(path: Path, rows: Iterator[dict[str, Any]]) -> None:
-    writer = None
-    group: list[dict[str, Any]] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == 1000:
-            table = pa.Table.from_pylist(group)
-            writer = writer or pq.ParquetWriter(path, table.schema)
-            writer.write_table(table)
-            group.clear()
-    if writer is None:
-        pq.write_table(pa.Table.from_pylist(group), path)
-        return
-    if group:
-        writer.write_table(pa.Table.from_pylist(group, schema=writer.schema))
-    writer.close()
-
-
 def large_pages(folder: Path, rows: int) -> None:
     """One row group whose pages hold 1,024 pictures of 300 kB: what a plain ``to_parquet`` of FVQA gives."""
     noise = os.urandom(300_000)
@@ -207,22 +158,11 @@ print(f"  {bucket:16s} read {counts.read:7d}, kept {counts.kept:7d}: {seconds:6.
 """
 
 
-def test_sources_of_full_size(tmp_path: Path) -> None:
-    seconds, _ = timed(lambda: full_size(tmp_path, 28_299, 107_140))
-    print(f"\nfull-size sources with small pictures (drawn in {seconds:.1f} s)")
+def test_large_pages(tmp_path: Path) -> None:
+    """Memory of the worst table that an upstream writer makes; sources of full size are in bench_full_size.py."""
     scripts = Path(__file__).parents[3] / "scripts"
-    for bucket, source in (
-        ("chartqa_human", "chartqa"),
-        ("livevqa_news_l1", "livevqa"),
-        ("livevqa_news_l2", "livevqa"),
-    ):
-        command = [sys.executable, "-c", READ, str(tmp_path), bucket, source]
-        done = subprocess.run(command, env={"PYTHONPATH": str(scripts)}, capture_output=True, text=True, check=True)
-        print(done.stdout, end="")
     large_pages(tmp_path / "large", 3000)
     size = (tmp_path / "large" / "train.parquet").stat().st_size // 1_000_000
     command = [sys.executable, "-c", READ, str(tmp_path), "chartqa_human", "large"]
     done = subprocess.run(command, env={"PYTHONPATH": str(scripts)}, capture_output=True, text=True, check=True)
-    print(f"  one row group of {size} MB in pages of 307 MB:\n{done.stdout}", end="")
-    tables = sorted((tmp_path / "questions").glob("*.parquet"))
-    print(f"  tables: {', '.join(hashlib.sha256(t.read_bytes()).hexdigest()[:8] for t in tables)}")
+    print(f"\none row group of {size} MB in pages of 307 MB:\n{done.stdout}", end="")
