@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import PIL.Image
 import pytest
 from pytest_httpserver import HTTPServer
 
+from sandbox_shared import SharedSandboxes
 from tir_distill.ledger import Owner
 from tir_distill.records import ToolCall, ToolResult
-from tir_distill.sandbox import Sandbox, SandboxSettings
+from tir_distill.sandbox import Sandbox
 from tir_distill.tools.open_page import OpenTool
 from tir_distill.tools.settings import OpenSettings
 from tir_distill.tools.toolbox import Toolbox
@@ -49,8 +50,13 @@ class Pages:
         return self.kept[url], False
 
 
-async def made(tmp_path: Path) -> Toolbox:
-    sandbox = await Sandbox.start(SandboxSettings(cell_seconds=2), preload=["tir_distill.tools.extract:warm"])
+@pytest.fixture(scope="module")
+def shared() -> Iterator[SharedSandboxes]:
+    with SharedSandboxes(preload=("tir_distill.tools.extract:warm",)) as made:
+        yield made
+
+
+def made(sandbox: Sandbox, tmp_path: Path) -> Toolbox:
     opener = OpenTool(OpenSettings(deadline_s=5), ledger=Pages(), sandbox=sandbox, max_chars=8000)
     return Toolbox(
         search=FakeSearch(),  # type: ignore[arg-type]
@@ -67,18 +73,21 @@ def python(code: str, number: int = 0) -> ToolCall:
     return ToolCall(id=f"call_0_{number}", name="python", arguments=json.dumps({"code": code}))
 
 
-def use(tmp_path: Path, calls: list[ToolCall], images: tuple[str, ...] = ()) -> list[ToolResult]:
+def use(
+    shared: SharedSandboxes, tmp_path: Path, calls: list[ToolCall], images: tuple[str, ...] = ()
+) -> list[ToolResult]:
     """Results of calls in one session."""
+    toolbox = made(shared.sandbox(cell_seconds=2), tmp_path)
 
     async def main() -> list[ToolResult]:
-        toolbox = await made(tmp_path)
+        session = await toolbox.session(OWNER, images)
         try:
-            session = await toolbox.session(OWNER, images)
             return [await session.call(call) for call in calls]
         finally:
-            await toolbox.close()
+            await session.close()
+            await toolbox.opener.close()
 
-    return asyncio.run(main())
+    return shared.do(main())
 
 
 def test_schemas_are_the_three_tools_in_order() -> None:
@@ -90,7 +99,7 @@ def test_schemas_are_the_three_tools_in_order() -> None:
         assert function["parameters"]["required"] == [schemas.PARAMETER[function["name"]]]
 
 
-def test_python_search_and_mistakes(tmp_path: Path) -> None:
+def test_python_search_and_mistakes(shared: SharedSandboxes, tmp_path: Path) -> None:
     PIL.Image.new("RGB", (24, 16), "red").save(tmp_path / "q.jpg")
     calls = [
         python("x = 5\nprint('{\"a\": 1}')"),
@@ -108,7 +117,7 @@ def test_python_search_and_mistakes(tmp_path: Path) -> None:
         ToolCall(id="e", name="search", arguments='{"query": "a"}{"query": "b"}', malformed="bad_json"),
         ToolCall(id="f", name="open", arguments='{"url": "  "}'),
     ]
-    got = use(tmp_path, calls, ("q.jpg",))
+    got = use(shared, tmp_path, calls, ("q.jpg",))
     assert [result.call_id for result in got] == [call.id for call in calls]
     assert got[0].content == '{"a": 1}'
     assert got[1].content == "5"
@@ -136,7 +145,7 @@ def test_python_search_and_mistakes(tmp_path: Path) -> None:
         assert result.content.startswith("The call of '")
 
 
-def test_timeouts_keep_variables_and_deaths_say_that_they_are_lost(tmp_path: Path) -> None:
+def test_timeouts_keep_variables_and_deaths_say_that_they_are_lost(shared: SharedSandboxes, tmp_path: Path) -> None:
     calls = [
         "x = 7\nwhile True: pass",
         "print(x)",
@@ -144,7 +153,7 @@ def test_timeouts_keep_variables_and_deaths_say_that_they_are_lost(tmp_path: Pat
         "print(x)",
         "print('<image>' * 3 + 'y' * 9000)\n1 / 0",
     ]
-    got = use(tmp_path, [python(code, number) for number, code in enumerate(calls)])
+    got = use(shared, tmp_path, [python(code, number) for number, code in enumerate(calls)])
     assert got[0].content == "[timeout: the cell ran longer than 2 s; variables are kept]"
     assert got[0].meta == {"cell": "timeout", "restarted": False, "truncated": False}
     assert got[1].content == "7"
@@ -158,12 +167,14 @@ def test_timeouts_keep_variables_and_deaths_say_that_they_are_lost(tmp_path: Pat
     assert len(got[4].content) <= 8000 + 26
 
 
-def test_equal_seeds_give_equal_random_numbers(tmp_path: Path) -> None:
+def test_equal_seeds_give_equal_random_numbers(shared: SharedSandboxes, tmp_path: Path) -> None:
     code = "import random, numpy as np\nprint(random.random(), np.random.rand(), {'b', 'a', 'c'})"
-    assert use(tmp_path, [python(code)])[0].content == use(tmp_path, [python(code)])[0].content
+    assert use(shared, tmp_path, [python(code)])[0].content == use(shared, tmp_path, [python(code)])[0].content
 
 
-def test_the_reader_endpoint(tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_endpoint(
+    shared: SharedSandboxes, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "Title: The river\n\nURL Source: https://example.org/river\n\nMarkdown Content:\nIt is <image> long.\n"
     httpserver.expect_ordered_request("/r/https://example.org/river").respond_with_data(text)
     httpserver.expect_ordered_request("/r/https://example.org/gone").respond_with_data("no", status=404)
@@ -180,7 +191,7 @@ def test_the_reader_endpoint(tmp_path: Path, httpserver: HTTPServer, monkeypatch
         "http://127.0.0.1/",
     ]
     calls = [ToolCall(id=f"c{at}", name="open", arguments=json.dumps({"url": url})) for at, url in enumerate(urls)]
-    got = use(tmp_path, calls)
+    got = use(shared, tmp_path, calls)
     assert got[0].content == "# The river\n\nIt is < image> long."
     assert got[0].meta["cached"] is False
     assert got[1].meta["cached"] is True
