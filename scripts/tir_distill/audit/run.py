@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from ..export import Row, Tokens
-from ..records import BadRow, Progress, TirError, TokenCounts
+from ..records import BadRow, Progress, TirError
 from . import behaviour, loader, rendering, shape
 from .conversation import check_conversation
 from .duplicates import Duplicates
@@ -81,7 +81,7 @@ class Auditor:
     prompt: OnePrompt = field(default_factory=OnePrompt)
     first: dict[str, type] | None = None
     rows: int = 0
-    _waiting: deque[tuple[str, int, Future[TokenCounts]]] = field(default_factory=deque)
+    _waiting: deque[tuple[str, int, Future[int]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self.behaviour = behaviour.Behaviour(self.settings)
@@ -147,7 +147,7 @@ class Auditor:
             book.add(row_id, number, wrong)
             if text is not None:
                 sizes = self.pictures.sizes(view)
-                self._waiting.append((row_id, number, pool.submit(self.tokens.count_rendered, text, sizes)))
+                self._waiting.append((row_id, number, pool.submit(self.tokens.length, text, sizes)))
                 self._settle(WAITING)
         if self.deep is not None:
             book.add(row_id, number, self.deep(dict(view.row)))
@@ -157,12 +157,12 @@ class Auditor:
         while len(self._waiting) > allowed:
             row_id, number, future = self._waiting.popleft()
             try:
-                counts = future.result()
+                length = future.result()
             except BadRow as error:
                 self.book.add(row_id, number, [Finding(check=TRUNCATION, reason=error.reason, detail=error.detail)])
                 continue
-            self.lengths.add(counts.sequence)
-            self.book.add(row_id, number, check_length(counts.sequence, self.settings))
+            self.lengths.add(length)
+            self.book.add(row_id, number, check_length(length, self.settings))
 
     def finish(self) -> None:
         """What can only be said at the end."""

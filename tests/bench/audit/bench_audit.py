@@ -140,7 +140,7 @@ def steps(index: EvaluationIndex, pictures: Pictures) -> dict[str, Callable[[byt
     return {
         "render": render,
         "tokenise once": lambda _, view: counter.vocabulary.count(texts[id(view)]),
-        "count tokens": lambda _, view: counter.count_rendered(texts.pop(id(view)), pictures.sizes(view)),
+        "count tokens": lambda _, view: counter.length(texts.pop(id(view)), pictures.sizes(view)),
         "parse": lambda line, _: orjson.loads(line),
         "repeated keys": lambda line, _: repeated_key(line),
         "keys and secrets": lambda line, _: list(keys.check(line)),

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from export_helpers import trajectory
+from export_random import conversation
 from tir_distill.config import load
-from tir_distill.export import Tokens, image_tokens, load_vocabulary
+from tir_distill.export import Tokens, image_tokens, load_vocabulary, row_messages
 from tir_distill.records import BadRow, TirError
 
 
@@ -73,6 +74,13 @@ def test_a_sample_is_counted_with_its_pictures(tmp_path: Path, tokens: Tokens) -
     assert large.sequence - small.sequence == (256 - 64) * pictures
     assert large.assistant == small.assistant < small.sequence
     assert small.exact
+
+
+def test_the_length_in_one_go_is_the_sum_of_the_blocks(tokens: Tokens) -> None:
+    for seed in range(40):
+        case = conversation(seed)
+        text = tokens.renderer.render(row_messages(case["messages"]), case["tools"])
+        assert tokens.length(text, case["sizes"]) == tokens.count_rendered(text, case["sizes"]).sequence, seed
 
 
 def test_a_tokenizer_folder_is_read_from_its_json(tmp_path: Path) -> None:
