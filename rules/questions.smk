@@ -178,8 +178,8 @@ rule contact_sheet:
     params:
         code=tir.code_digest("questions/contact_sheet.py"),
         images=f"{DATA}/images",
-        sources=f"{DATA}/sources",
         config=CONFIG,
     shell:
         "contact_sheet.py --config {params.config:q} --questions {input.questions:q} --drops {input.drops:q}"
-        " --images {params.images:q} --sources {params.sources:q} --out {output:q} 2> {log:q}"
+        ' --images {params.images:q} --sources "$(dirname "$(dirname {input.locks[0]:q})")"'
+        " --out {output:q} 2> {log:q}"
