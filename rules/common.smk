@@ -52,6 +52,7 @@ def end_workflow(failed):
     """Stop the embedded servers; after a failure leave with the exit code that says what happened."""
     while EMBEDDED:
         EMBEDDED.pop().stop()
+    tir.forget_retries(RUN_DIRS)
     if not failed:
         print("\n".join(f"tir-distill: {line}" for line in tir.closing_words(config)), file=sys.stderr)
     else:

@@ -101,7 +101,7 @@ rule retry_deferred_shard:
         questions=ancient(f"{HANDOVER}/phase_10k.jsonl"),
         index=ancient(f"{HANDOVER}/eval_text_index.json"),
     output:
-        temp(f"{RESULTS}/{{run}}/state/retry/{{bucket}}/{{index}}-of-{{shards}}.done"),
+        f"{RESULTS}/{{run}}/state/retry/{{bucket}}/{{index}}-of-{{shards}}.done",  # gone at the end
     log:
         f"{RESULTS}/{{run}}/logs/retry_deferred_shard/{{bucket}}/{{index}}-of-{{shards}}.log",
     benchmark:

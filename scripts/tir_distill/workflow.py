@@ -9,6 +9,7 @@ import ast
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -177,6 +178,12 @@ def deferred_shards(config: Mapping[str, Any], run: str) -> list[str]:
         if (path := folder / f"{name}.questions.jsonl").exists()
         and any(row["status"] == "deferred" for row in read_jsonl(path))
     ]
+
+
+def forget_retries(run_dirs: Sequence[Path]) -> None:
+    """Take the marks of ``retry_deferred`` away, so that it can be asked for again whatever became of this time."""
+    for run_dir in run_dirs:
+        shutil.rmtree(run_dir / "state" / "retry", ignore_errors=True)
 
 
 def mixes(config: Mapping[str, Any]) -> list[str]:
