@@ -7,7 +7,8 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..records.behaviour import CODE_TOOLS, SEARCH_TOOLS, find_answer, has_image_code, is_letter
+from ..records.behaviour import CODE_TOOLS, SEARCH_TOOLS, find_answer, has_image_code
+from ..records.letters import is_letter
 from .findings import Finding
 from .settings import AuditSettings
 from .view import View

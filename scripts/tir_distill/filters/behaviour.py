@@ -6,9 +6,9 @@ from array import array
 from typing import Any, NamedTuple
 
 from ..records import Trajectory
+from ..records.letters import is_letter
 from .f03_self_search import self_searches
 from .f04_image_code_text import image_code_calls
-from .letter import is_option_letter
 
 
 class Behaviour(NamedTuple):
@@ -38,7 +38,7 @@ def behaviour_of(trajectory: Trajectory) -> Behaviour:
         opens=opens,
         python_calls=sum(call.name == "python" for turn in trajectory.turns for call in turn.calls),
         image_code=image_code_calls(trajectory),
-        letter=is_option_letter(trajectory.answer),
+        letter=is_letter(trajectory.answer),
         think_chars=sum(len(turn.thinking) for turn in trajectory.turns),
         turns=len(trajectory.turns),
         answer_chars=len(trajectory.answer or ""),

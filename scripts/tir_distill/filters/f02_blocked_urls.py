@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 
 from ..records import ToolResult, Trajectory
+from ..records.blocked_urls import any_blocked, blocked
 from .calls import texts
 from .report import Fail
 from .settings import FilterSettings
-from .urls import any_blocked, blocked
 
 RULE = "F2"
 _RESULT = re.compile(r"^(\d+)\. (.*)\nURL: (\S+)", re.MULTILINE)

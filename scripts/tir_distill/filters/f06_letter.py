@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..records import Trajectory
-from .letter import is_option_letter
+from ..records.letters import is_letter
 from .report import Fail
 from .settings import FilterSettings
 
@@ -11,4 +11,4 @@ RULE = "F6"
 
 
 def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
-    return Fail(RULE, "single_letter") if is_option_letter(trajectory.answer) else None
+    return Fail(RULE, "single_letter") if is_letter(trajectory.answer) else None

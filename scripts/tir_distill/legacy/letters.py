@@ -1,6 +1,6 @@
 """Single-letter answers replaced by the text of the option they name (seed section 11, last paragraph).
 
-A letter is what the filters and the audit take for one (``records.behaviour.is_letter``): ``B``, ``(b).``, ``选项B``,
+A letter is what the filters and the audit take for one (``records.letters.is_letter``): ``B``, ``(b).``, ``选项B``,
 full-width ``Ｂ``, ``The answer is B``. Whether it names an option only the question can say: where the question lists
 one under that letter, the option's text replaces it; where it does not (a blood type, an unknown ``x``), the row is
 dropped, since the trained model must not answer in letters and nothing tells the two apart.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..records.behaviour import is_letter
+from ..records.letters import is_letter
 
 _COMMAND = re.compile(r"\\[a-z]+")
 _ALONE = re.compile(r"(?<![a-z])([a-z])(?![a-z])")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 SEARCH_TOOLS = frozenset({"search", "open"})
@@ -15,15 +14,6 @@ _IMAGE_CODE = re.compile(
     r"|\bimage_\d+\b|\binput_image\b|\bIMAGE_PATH\b|\bImage\s*\.\s*(?:open|new|fromarray)\s*\(|\bimread\b"
     r"|\bskimage\b|\bimageio\b"
 )
-_AROUND_LETTER = re.compile(
-    r"\\(?:boxed|text|mathrm|mathbf)|\b(?:the|final|answer|option|choice|is)\b|选项|答案|[是为]"
-    r"|[\s*_`\"'“”‘’()\[\]{}<>（）【】$.。,，:：;；!！、]+"
-)
-"""Marks and label words that may stand around a letter. Signs that make a word of it (``C++``, ``F#``) are not here."""
-
-LONGEST_LETTER_ANSWER = 60
-"""Characters; a longer answer says more than a letter."""
-
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
@@ -35,14 +25,6 @@ def has_search(names: Iterable[str]) -> bool:
 def has_image_code(code: str) -> bool:
     """Whether Python code opens, cuts, turns or shows pictures."""
     return _IMAGE_CODE.search(code) is not None
-
-
-def is_letter(answer: str | None) -> bool:
-    """``B``, ``(b).``, ``Option B``, ``选项B``, full-width and boxed forms (F6). A Chinese character is a word."""
-    if not answer or len(answer) > LONGEST_LETTER_ANSWER:
-        return False
-    bare = _AROUND_LETTER.sub("", unicodedata.normalize("NFKC", answer).casefold())
-    return len(bare) == 1 and "a" <= bare <= "z"
 
 
 def find_answer(content: str) -> str | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote
 
 from ..ledger import Caps
 from ..records import TASK_TYPES
+from ..records.blocked_urls import blocked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +21,8 @@ class SearchSettings:
     """Handed to the provider as it is, e.g. ``{"gl": "us", "hl": "en"}``."""
     show_blocked: bool = False
     """True: blocked sources stay visible to the model, and F2 drops the sample if it uses one."""
-    blocked_urls: tuple[re.Pattern[str], ...] = ()
+    blocked_urls: tuple[str, ...] = ()
+    """Regular expressions, as in ``filters.blocked_urls``."""
     caps: Mapping[str, Caps] = field(default_factory=dict)
     """Task type -> limits."""
     attempts: int = 5
@@ -42,10 +42,10 @@ class SearchSettings:
             results=search["results"],
             region=dict(search["region"]),
             show_blocked=search["show_blocked"],
-            blocked_urls=tuple(re.compile(pattern, re.IGNORECASE) for pattern in config["filters"]["blocked_urls"]),
+            blocked_urls=tuple(config["filters"]["blocked_urls"]),
             caps={name: Caps.from_config(config, name) for name in TASK_TYPES},
         )
 
     def is_blocked(self, url: str) -> bool:
-        """Whether a result points to a source of evaluation data (F2's list), percent-encoded or not."""
-        return any(pattern.search(form) for pattern in self.blocked_urls for form in (url, unquote(url)))
+        """Whether a result points to a source of evaluation data (F2's list), however it is spelled."""
+        return blocked(url, self.blocked_urls) is not None

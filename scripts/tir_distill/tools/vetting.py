@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
-from urllib.parse import unquote
 
 import httpcore
+
+from ..records.blocked_urls import blocked
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[list[str]]]
@@ -159,9 +159,8 @@ class BlockList:
     """Addresses that must not be opened because they hold evaluation data (seed section 5, F2)."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
+        self._patterns = tuple(patterns)
 
     def matches(self, url: str) -> bool:
-        """Also in percent-encoded spelling."""
-        forms = {url, unquote(url), unquote(unquote(url))}
-        return any(pattern.search(form) for pattern in self._patterns for form in forms)
+        """However it is spelled, and under the other names of the same site."""
+        return blocked(url, self._patterns) is not None

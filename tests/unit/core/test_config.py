@@ -58,6 +58,7 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
         ({"runs": {"full": {"adopt": ["pilto"]}}}, "pilto"),
         ({"teacher": {"key_env": "sk-secret"}}, r"teacher\.key_env"),
         ({"selection": {"fill": "fvqa"}}, "selection.fill"),
+        ({"gate": {"override": "  "}}, r"gate\.override"),
     ],
 )
 def test_a_wrong_key_is_named_by_its_path(tmp_path: Path, value: Any, words: str) -> None:

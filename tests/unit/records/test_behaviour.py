@@ -1,10 +1,10 @@
-"""What counts as a search, as picture code, as an answer, as a letter."""
+"""What counts as a search, as picture code, as an answer."""
 
 from __future__ import annotations
 
 import pytest
 
-from tir_distill.records.behaviour import find_answer, has_image_code, has_search, is_letter
+from tir_distill.records.behaviour import find_answer, has_image_code, has_search
 
 PICTURE_CODE = (
     "from PIL import Image|import cv2|x.rotate(90)|x.crop ((0,0,1,1))|plt.imshow(x)|image_1.size|open(IMAGE_PATH)|"
@@ -20,18 +20,6 @@ def test_picture_code(code: str) -> None:
 @pytest.mark.parametrize("code", ["print(1)", "APPLIED = 3", "crop = 4", "import pandas as pd", "rotate_90 = 1"])
 def test_other_code(code: str) -> None:
     assert not has_image_code(code)
-
-
-@pytest.mark.parametrize(
-    "answer", ["B", "b", "(B)", "B.", " c ", "Ｂ", "Option B", "选项B", "答案是C", "**A**", r"\boxed{D}"]
-)
-def test_letters(answer: str) -> None:
-    assert is_letter(answer)
-
-
-@pytest.mark.parametrize("answer", ["", "AB", "3", "Mumbai", "是", "A or B", "B Street", "Vitamin A", "I am"])
-def test_no_letters(answer: str) -> None:
-    assert not is_letter(answer)
 
 
 def test_the_last_answer_counts() -> None:

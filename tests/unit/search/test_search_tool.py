@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +24,7 @@ from tir_distill.tools.search import SearchTool, read_query
 from tir_distill.tools.search_results import SearchResult, distinct, render
 from tir_distill.tools.search_settings import SearchSettings
 
-BLOCKED = tuple(re.compile(item, re.IGNORECASE) for item in (r"huggingface\.co/datasets", r"github\.com/.*\.jsonl"))
+BLOCKED = (r"huggingface\.co/datasets", r"github\.com/.*\.jsonl")
 
 
 def call(arguments: str, call_id: str = "call_0_0", malformed: str | None = None) -> ToolCall:

@@ -57,6 +57,8 @@ def test_not_public(text: str) -> None:
         ("https://github.com/a/b/blob/main/x.jsonl", True),
         ("https://example.org/gaia_WEB/3", True),
         ("https://openreview.net/attachment?id=1", True),
+        ("https://hf.co/datasets/gaia", True),
+        ("https://raw.githubusercontent.com/a/b/main/x.jsonl", True),
     ],
 )
 def test_block_list(url: str, matches: bool) -> None:

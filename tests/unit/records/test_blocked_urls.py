@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tir_distill.filters.urls import any_blocked, blocked, needles
+from tir_distill.records.blocked_urls import any_blocked, blocked, needles
 
 PATTERNS = (
     r"huggingface\.co/datasets",
