@@ -15,6 +15,7 @@ What counts as a key, and what does not:
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator
@@ -68,8 +69,10 @@ KINDS = (
     Kind("bearer_token", (b"earer ",), re.compile(rb"[Bb]earer (?=[\w.~+/-]*\d)[\w.~+/-]{24,}=*")),
 )
 
-NAMED = re.compile(rb"(?:key|token)\W{1,16}([0-9a-f]{40}(?![0-9a-z])|(?<==)[\w-]{20,})")
-"""On a line in lower case: what is given to a name, forty hexadecimal digits or a value in an address."""
+_GIVEN = rb"\W{1,16}([0-9a-f]{40}(?![0-9a-z])|(?<==)[\w-]{20,})"
+NAMED = (re.compile(rb"key" + _GIVEN), re.compile(rb"token" + _GIVEN))
+"""On a line in lower case: what is given to a name, forty hexadecimal digits or a value in an address. Two patterns,
+for one that begins with a literal is searched several times faster."""
 OF_A_SERVICE = re.compile(rb"(?:api|serper|secret|access)\w{0,12}[ _-]?$")
 BEFORE = 24
 """Characters before ``key`` in which the name has to speak of a service."""
@@ -107,7 +110,7 @@ def _first(kind: Kind, line: bytes) -> bytes | None:
 
 def _named(lower: bytes) -> bytes | None:
     """The value of something like ``X-API-KEY: …`` or ``?api_key=…``."""
-    for match in NAMED.finditer(lower):
+    for match in itertools.chain.from_iterable(pattern.finditer(lower) for pattern in NAMED):
         value = match.group(1)
         mixed = re.search(rb"\d", value) and re.search(rb"[a-z]", value)
         if mixed and OF_A_SERVICE.search(lower[max(0, match.start() - BEFORE) : match.start()]):
