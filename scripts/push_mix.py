@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from tir_distill import cli
+from tir_distill.records import TirError
 
 parser = cli.Parser(
     description=__doc__,
@@ -41,9 +42,15 @@ def main(args: argparse.Namespace) -> None:
     if not args.push:
         print(f"dry run: nothing was uploaded to {args.repo}; --push does it")
         return
+    import httpx2  # what huggingface_hub raises; its own errors are among them
     from huggingface_hub import HfApi
 
-    push(args.stage, args.repo, HfApi(), private=not args.public, say=print)
+    try:
+        push(args.stage, args.repo, HfApi(), private=not args.public, say=print)
+    except (httpx2.HTTPError, OSError) as error:
+        raise TirError(
+            f"{args.repo}: not uploaded ({error}); see that the hub and HF_TOKEN are right, then again"
+        ) from None
 
 
 if __name__ == "__main__":

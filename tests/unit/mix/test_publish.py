@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -172,7 +173,8 @@ def test_the_command_uploads_nothing_unless_told(mix: Path, tmp_path: Path) -> N
         assert "hf_sentinel" not in done.stdout + done.stderr
         return done
 
-    environment = os.environ | {"HF_TOKEN": "hf_sentinel_of_a_key"}
+    closed = "http://127.0.0.1:1"
+    environment = os.environ | {"HF_TOKEN": "hf_sentinel_of_a_key", "HF_ENDPOINT": closed, "HF_HUB_OFFLINE": "0"}
     refused = run()
     assert refused.returncode == 64
     assert not (tmp_path / "stage").exists()
@@ -181,6 +183,11 @@ def test_the_command_uploads_nothing_unless_told(mix: Path, tmp_path: Path) -> N
     assert "dry run: nothing was uploaded to o/n" in done.stdout
     assert "images/  2 files" in done.stdout
     assert "1 rows under CC-BY-NC-4.0  (no commercial use)" in done.stdout
+    shutil.rmtree(tmp_path / "stage")
+    failed = run("--allow", "CC-BY-NC-4.0", "--push")
+    assert failed.returncode == 1
+    assert "o/n: not uploaded" in failed.stderr
+    assert "Traceback" not in failed.stderr
 
 
 def test_the_hub_library_has_what_is_used() -> None:
