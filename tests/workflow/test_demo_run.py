@@ -126,7 +126,7 @@ def test_one_deleted_shard_is_replayed_and_costs_nothing(demo: DemoRun) -> None:
 
 def test_a_threshold_plans_filtering_and_temperature_plans_sampling(demo: DemoRun, overlay: Overlay) -> None:
     shards = len(list((demo.clone.root / "results/demo/shards").rglob("*.trajectories.jsonl")))
-    filters = demo.clone.planned(*overlay({"filters": {"min_think_chars": 30}}))
+    filters = demo.clone.planned(*overlay({"filters": {"min_assistant_tokens": 250}}))
     assert filters == Counter(filter_shard=shards, export_run=1, audit_run=1, build_mix=1, all=1)
     sampling = demo.clone.planned(*overlay({"sampling": {"temperature": 0.7}}))
     assert sampling["sample_shard"] == shards
@@ -147,6 +147,8 @@ def test_touched_commented_or_moved_code_samples_nothing(demo: DemoRun) -> None:
         path.write_text(text, encoding="utf-8")
     assert "sample_shard" not in planned
     assert "filter_shard" not in planned
+    assert planned["pack_handover"] == 1  # it ships the commands
+    assert "pack_pictures" not in planned
     moved = root.with_name("moved")
     root.rename(moved)  # a clone at another place that took its results along
     try:
