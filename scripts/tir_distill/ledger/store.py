@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import threading
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +49,11 @@ class Store:
     def __init__(self, engine: Engine, *, sqlite_path: Path | None) -> None:
         self._engine = engine
         self._path = sqlite_path
+        self._mine = threading.local()
+        self._kept: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._generation = 0
+        """Goes up with each failure: connections of an earlier generation are not used again."""
+        self._closed = False
 
     @property
     def is_sqlite(self) -> bool:
@@ -92,7 +99,7 @@ class Store:
 
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:
-            reading = connection.get_execution_options().get("ledger_lock") is None
+            reading = connection.info["lock"] is None
             driver: Any = connection.connection.dbapi_connection  # as in ``statements.run``
             driver.execute("BEGIN" if reading else "BEGIN IMMEDIATE")
             before = time.monotonic()
@@ -118,7 +125,7 @@ class Store:
 
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:
-            lock = connection.get_execution_options().get("ledger_lock")
+            lock = connection.info["lock"]
             locking = "" if lock is None else f"SELECT pg_advisory_xact_lock({int(lock)}); "
             driver: Any = connection.connection.dbapi_connection
             before = time.monotonic()
@@ -167,14 +174,18 @@ class Store:
         """A transaction that no other writer (with the same lock) overlaps: committed at the end of the block, or
         rolled back. Raises LedgerLost when the database fails; ``read`` and ``look`` likewise.
         """
-        with self._connected() as connection, connection.execution_options(ledger_lock=lock).begin():
-            yield connection
+        with self._connected() as connection:
+            connection.info["lock"] = lock
+            with connection.begin():
+                yield connection
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent look that waits for no writer."""
-        with self._connected() as connection, connection.begin():
-            yield connection
+        with self._connected() as connection:
+            connection.info["lock"] = None
+            with connection.begin():
+                yield connection
 
     @contextlib.contextmanager
     def look(self) -> Iterator[Connection]:
@@ -184,22 +195,51 @@ class Store:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """A connection whose failures are ours to explain, whether SQLAlchemy or the driver noticed them."""
+        """A connection whose failures are ours to explain, whether SQLAlchemy or the driver noticed them.
+
+        Each thread keeps one: taking it from a pool and giving it back cost as much as a small transaction. After
+        a failure all threads begin with new ones, and while a connection is in use a nested block gets another.
+        """
         driver: Any = self._engine.dialect.loaded_dbapi
         ours = (driver.DataError, driver.IntegrityError, driver.ProgrammingError)  # a mistake in this program
         try:
-            with self._engine.connect() as connection:
-                try:
-                    yield connection
-                except (DBAPIError, driver.Error):
-                    if not connection.invalidated:
-                        connection.invalidate()  # the next transaction begins with a new connection
-                    raise
+            connection = self._take()
+            try:
+                yield connection
+            except (DBAPIError, driver.Error):
+                self._generation += 1  # what ended this connection may have ended those of the other threads
+                if not connection.invalidated:
+                    connection.invalidate()
+                connection.close()
+                raise
+            except BaseException:
+                connection.close()
+                raise
+            self._keep(connection)
         except (DBAPIError, driver.Error) as error:
             if isinstance(getattr(error, "orig", error), ours):
                 raise
             said = " ".join(str(getattr(error, "orig", None) or error).split())
             raise LedgerLost(f"the ledger's database failed ({said}); mend it and start again") from error
+
+    def _take(self) -> Connection:
+        """This thread's connection, or a new one."""
+        connection: Connection | None = getattr(self._mine, "connection", None)
+        self._mine.connection = None
+        if connection is not None and self._mine.generation != self._generation:
+            connection.invalidate()
+            connection.close()
+            connection = None
+        self._mine.generation = self._generation
+        return connection or self._engine.connect()
+
+    def _keep(self, connection: Connection) -> None:
+        """Leave it to this thread's next block."""
+        if getattr(self._mine, "connection", None) is not None or self._closed:
+            connection.close()
+            return
+        self._mine.connection = connection
+        self._kept.add(connection)
 
     def moment(self, connection: Connection) -> Moment:
         """When the open transaction began, which for a writer is after it got the lock.
@@ -214,6 +254,10 @@ class Store:
         return self.moment(connection).now
 
     def close(self) -> None:
+        """Close every thread's connection; no block may be open."""
+        self._closed = True
+        for connection in list(self._kept):
+            connection.close()
         self._engine.dispose()
 
 

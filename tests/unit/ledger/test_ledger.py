@@ -516,11 +516,11 @@ def test_a_full_disk_is_a_resumable_stop_and_loses_no_bill(tmp_path: Path, monke
 
     async def fill() -> None:
         async def fetch(_door: Door) -> Fetched:
-            def limit(connection: Any, _record: object) -> None:
-                connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the present size instead
+            def limit(connection: Any) -> None:
+                driver = connection.connection.dbapi_connection
+                driver.execute("PRAGMA max_page_count = 1")  # SQLite takes the present size instead
 
-            event.listen(ledger._store._engine, "connect", limit)
-            ledger._store._engine.dispose()
+            event.listen(ledger._store._engine, "begin", limit)
             return Fetched(payload={"results": [], "noise": list(range(100_000))})
 
         await ledger.search(
