@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tir_distill import cli
-from tir_distill.records import PRIORITIES, BadRow, Question, TirError, UsageError, read_json, read_jsonl
+from tir_distill.records import PRIORITIES, BadRow, Question, TirError, UsageError, read_json, read_jsonl, write_json
 
 log = logging.getLogger("tir_distill.distill_trajectories")
 
@@ -156,6 +156,7 @@ def sample_and_finish(
         retry_deferred=args.retry == "deferred",
     )
     (args.out / "state" / "stop.json").unlink(missing_ok=True)
+    write_json(args.out / "state" / "config.json", config)  # the audit goes by it
     with cli.ProgressLine(name, len(questions if selected is None else selected)) as progress:
         counter = Tokens.from_config(config)
         filters = filter_settings(config, args.img_root / "eval_text_index.json")

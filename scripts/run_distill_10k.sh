@@ -41,7 +41,15 @@ if [ -f Snakefile ]; then
   flags=()
   retry=""
   while [ $# -gt 0 ]; do
-    if [ "$1" = --retry ]; then retry="${2:-}"; shift; else flags+=("$1"); fi
+    case "$1" in
+      --retry) retry="${2:-}"; shift ;;
+      --resume) ;;   # Snakemake always goes on
+      --fresh | --adopt* | --limit* | --ids | --priority* | --plan | --text-protocol | --k-* | --max-* | --serper-qps* | \
+      --request-timeout* | --temperature* | --concurrency*)
+        echo "$1: in a clone this is a key of the configuration (config/README.md); flags here are Snakemake's" >&2
+        exit 64 ;;
+      *) flags+=("$1") ;;
+    esac
     shift
   done
   case "$retry" in
@@ -55,13 +63,23 @@ fi
 
 questions=phase_10k.jsonl
 [ "$run" = pilot ] && questions=phase_10k_pilot.jsonl
+config=()
+plan=""
+for ((i = 1; i <= $#; i++)); do
+  case "${!i}" in
+    --config) next=$((i + 1)); config+=(--config "${!next:-}") ;;
+    --config=*) config+=("${!i}") ;;
+    --plan*) plan=1 ;;
+  esac
+done
 adopt=()
 [ "$run" = full ] && [ -d out/pilot/state ] && adopt=(--adopt out/pilot)
+if [ "$run" = full ] && [ -z "$plan" ]; then   # the pilot's student has behaved, or the configuration says why not to wait
+  step "$python" scripts/pilot_gate.py open "${config[@]}" --run full --gate out/pilot/pilot_gate.json --out out/full_gate.json
+fi
 step "$python" scripts/fetch_template.py   # once: the official chat template, pinned by sha256, for exact token counts
 step "$python" scripts/distill_trajectories.py --in "$questions" --img-root . --out "out/$run" "${adopt[@]}" "$@"
-config=()   # what the samples were filtered by is what they are audited by
-for ((i = 1; i < $#; i++)); do
-  if [ "${!i}" = --config ]; then next=$((i + 1)); config+=(--config "${!next}"); fi
-done
-step "$python" scripts/check_distilled.py "${config[@]}" --in "out/$run/accepted.jsonl" --img-root . \
-  --eval-index eval_text_index.json --report "out/$run/audit.json"
+[ -z "$plan" ] || exit 0
+# Audited under the very settings that sampled and filtered, flags included.
+step "$python" scripts/check_distilled.py --config "out/$run/state/config.json" --in "out/$run/accepted.jsonl" \
+  --img-root . --eval-index eval_text_index.json --report "out/$run/audit.json"

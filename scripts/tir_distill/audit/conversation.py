@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..export import IMAGE_TAG, find_markup
-from ..records.behaviour import CODE_TOOLS, has_image_code, has_search
+from ..records.behaviour import CODE_TOOLS, find_call_text, has_image_code, has_search
 from .findings import Finding, around
 from .repeated import repeated_key
 from .settings import AuditSettings
@@ -164,14 +164,16 @@ def _markup(view: View) -> Iterator[Finding]:
 def _markup_of_reply(reply: Reply) -> Iterator[Finding]:
     """Unclosed and repeated think tags are reported by checks 1 and 3, picture tags above."""
     texts = [reply.visible, reply.thinking or ""]
-    for text in texts:
+    for part, text in enumerate(texts):
         for tag in ("<think>", "</think>", IMAGE_TAG):
             text = text.replace(tag, "")
-        if not (found := find_markup(text, by_model=True)):
+        found = find_markup(text, by_model=True) or (find_call_text(text) if part == 0 else None)
+        if not found:
             continue
         if found == "<tool_call>" and text.count("<tool_call>") > text.count("</tool_call>"):
             continue
-        reason = "call_as_text" if "call" in found or "=" in found or "function" in found else "markup_in_text"
+        of_call = any(word in found.lower() for word in ("call", "=", "function", "{", "<invoke", "<code"))
+        reason = "call_as_text" if of_call else "markup_in_text"
         yield _finding(reason, reply.message, found, around(text, found))
     for call in reply.calls:
         for value in _strings(call.arguments):

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from ..records import BadRow, Trajectory, Turn
-from ..records.behaviour import CODE_TOOLS, find_answer, has_image_code, has_search
+from ..records.behaviour import CODE_TOOLS, find_answer, find_call_text, has_image_code, has_search
 from ..records.conversation import assistant_content
 from .lineage import lineage_of
 from .markup import find_markup
@@ -115,6 +115,8 @@ def _reply(turn: Turn) -> Row:
     for name, text in (("thinking", thinking), ("visible text", visible)):
         if found := find_markup(text, by_model=True):
             raise BadRow("markup_in_text", f"turn {turn.index}: {found!r} in the {name}")
+    if found := find_call_text(visible):
+        raise BadRow("markup_in_text", f"turn {turn.index}: a call written as text, {found!r}")
     if not thinking:
         raise BadRow("missing_think", f"turn {turn.index} has no thinking")
     reply: Row = {"role": "assistant", "content": assistant_content(thinking, visible), "turn": turn.index}

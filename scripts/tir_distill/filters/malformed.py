@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from ..records import Trajectory
+from ..records.behaviour import find_call_text
 from .report import Fail
 from .settings import FilterSettings
 
 RULE = "malformed_call"
-_CALL_TEXT = re.compile(r"</?tool_call>|<function=|<code>|<tool_response>")
 
 
 def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
     for turn in trajectory.turns:
         if any(call.malformed is not None for call in turn.calls):
             return Fail(RULE, "malformed")
-        if "<" in turn.content and _CALL_TEXT.search(turn.content):
+        if find_call_text(turn.content):
             return Fail(RULE, "call_in_text")
     if not trajectory.turns:
         return Fail(RULE, "no_turns")

@@ -49,6 +49,13 @@ _POSITIVE = re.compile(
     r"|没错|无误|相符|正确|准确|真实|一致|符合|匹配|(?<![面相反绝针])对(?![比应于照话象方])|^是的?(?=$|[。.!！，,])|^真$",
     re.IGNORECASE,
 )
+_EMPHASIS = re.compile(r"[*_`]+")
+_LEFT = re.compile(
+    r"\b(?:not|non|none|never|nowhere|without|zero|instead|rather|contradict\w*|differ\w*|miss\w*|deviat\w*|part|partly|semi|less|too|un)\b"
+    r"|n't\b|[不未难没欠❌✗%]",
+    re.IGNORECASE,
+)
+"""A "no" that no phrase above accounts for: beside a positive word it leaves the reply undecided."""
 _NO_FAULT = re.compile(r"(?:没有|毫无|并无|没|无)(?:任何|明显)?错误?|(?<!有)无误")
 _KEY_NAMED = re.compile(
     r"\b(?:the\s+)?(?:correct|right|true|reference)\s+(?:answer|response|value|name|one)s?\s*(?:is|was|are|would\s+be|should\s+be|:)"
@@ -111,13 +118,14 @@ def _agree(verdicts: list[bool | None]) -> bool | None:
 
 def _phrase(text: str) -> bool | None:
     """The one verdict a phrase states; None when it states both, none, or doubts."""
+    text = _EMPHASIS.sub("", text.replace("’", "'"))
     text = _KEY_NAMED.sub(" ", text).strip().strip("*_`\"'“”<>[]() ").rstrip("。.!！")
     if not text or _DOUBT.search(text):
         return None
     text = _NO_FAULT.sub("正确", text)
     rest, negatives = _NEGATIVE.subn(" ", text)
     positives = len(_POSITIVE.findall(rest.strip().strip("。.!！,，;；:： ")))
-    if bool(negatives) == bool(positives):
+    if bool(negatives) == bool(positives) or (positives and _LEFT.search(rest)):
         return None
     return positives > 0
 

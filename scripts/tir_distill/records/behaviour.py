@@ -14,6 +14,13 @@ _IMAGE_CODE = re.compile(
     r"|\bimage_\d+\b|\binput_image\b|\bIMAGE_PATH\b|\bImage\s*\.\s*(?:open|new|fromarray)\s*\(|\bimread\b"
     r"|\bskimage\b|\bimageio\b"
 )
+_CALL_TEXT = re.compile(
+    r"<\s*/?\s*[|｜]?\s*(?:tool|function)[\s_▁]*calls?\b|<\s*function\s*=|<invoke\b|\[TOOL_CALLS?\]|<code>|<tool_response>"
+    r'|\{\s*"(?:action|name|tool)"\s*:\s*"(?:search|open|python|code)"',
+    re.IGNORECASE,
+)
+"""The ways in which models of several makers write a call, our own text protocol among them (seed section 4)."""
+
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
@@ -25,6 +32,12 @@ def has_search(names: Iterable[str]) -> bool:
 def has_image_code(code: str) -> bool:
     """Whether Python code opens, cuts, turns or shows pictures."""
     return _IMAGE_CODE.search(code) is not None
+
+
+def find_call_text(content: str) -> str | None:
+    """The first piece of a call written as text, or None: a row with it would teach calls that no server reads."""
+    found = _CALL_TEXT.search(content)
+    return found.group() if found else None
 
 
 def find_answer(content: str) -> str | None:

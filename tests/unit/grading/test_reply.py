@@ -274,3 +274,28 @@ def test_tagged_verdict_wins_over_any_reason(reason: str, word: str) -> None:
 )
 def test_never_raises(pieces: list[str]) -> None:
     assert parse_reply(" ".join(pieces)) in (True, False, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The response is **not** correct.",
+        "is _not_ correct",
+        "not (fully) correct",
+        "It isn\u2019t correct",
+        "Partly correct",
+        "Correct in part",
+        "50% correct",
+        "none of it is correct",
+        "It misses the correct answer",
+        "未必正确",
+        "不怎么正确",
+        "算不上正确",
+        "谈不上正确",
+        "不见得正确",
+        "不尽正确",
+    ],
+)
+def test_a_word_that_takes_something_away_never_makes_right(text: str) -> None:
+    for form in (text, f"<judge>{text}</judge>", f"Final verdict: {text}"):
+        assert parse_reply(form) is not True
