@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SNAKE  := $(BIN)/snakemake --cores $(CORES)
 
+# Snakemake asks for the user's name; a container's user may have none.
+export LOGNAME ?= user
+
 .PHONY: help setup demo test test-slow test-deep lint format bench lock clean
 help:  ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14

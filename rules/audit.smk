@@ -1,8 +1,9 @@
 """The audit before training: exit code 3 when a row or a threshold fails, with the whole report kept.
 
-REQUIRED INPUTS: <results>/<run>/accepted.jsonl, <handover>/eval_text_index.json
-OUTPUTS: <results>/<run>/audit.json, only when everything passed; the report of a failed audit stays in the log folder
-         and in <results>/<run>/state/audit_failed.json
+REQUIRED INPUTS: <results>/<run>/accepted.jsonl, <results>/legacy/<name>_clean.jsonl, <handover>/eval_text_index.json
+OUTPUTS: <results>/<run>/audit.json and <results>/legacy/<name>_clean.audit.json, only when everything passed; the report
+         of a failed audit stays in the log folder and in <results>/<run>/state/audit_failed.json, or
+         <results>/legacy/<name>_clean.audit_failed.json
 CONFIG: audit, max_length, tokens
 """
 
@@ -31,4 +32,31 @@ rule audit_run:
     shell:
         "check_distilled.py --config {params.config:q} --in {input.rows:q} --img-root {params.row_root:q}"
         " --eval-index {input.index:q} --report {params.failed:q} 2> {log:q}"
+        " && mv {params.failed:q} {output:q}"
+
+
+rule audit_legacy:
+    """The same for cleaned legacy rows, by the profile made for them; no mix takes rows without it."""
+    input:
+        rows=f"{RESULTS}/legacy/{{legacy}}_clean.jsonl",
+        index=f"{HANDOVER}/eval_text_index.json",
+        template=TEMPLATE,
+    output:
+        f"{RESULTS}/legacy/{{legacy}}_clean.audit.json",
+    log:
+        f"{RESULTS}/legacy/logs/audit_legacy/{{legacy}}.log",
+    benchmark:
+        f"{RESULTS}/legacy/benchmarks/audit_legacy/{{legacy}}.jsonl"
+    conda:
+        "../envs/tir-distill.yaml"
+    params:
+        thresholds=config["audit"],
+        max_length=config["max_length"],
+        code=tir.code_digest("audit", "export"),
+        row_root=lambda wildcards: RESULTS,
+        failed=lambda wildcards: f"{RESULTS}/legacy/{wildcards.legacy}_clean.audit_failed.json",
+        config=CONFIG,
+    shell:
+        "check_distilled.py --config {params.config:q} --profile legacy_python --in {input.rows:q}"
+        " --img-root {params.row_root:q} --eval-index {input.index:q} --report {params.failed:q} 2> {log:q}"
         " && mv {params.failed:q} {output:q}"

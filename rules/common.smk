@@ -42,6 +42,10 @@ def start_workflow():
     tir.write_resolved(config, Path(CONFIG))
     for run_dir in RUN_DIRS:
         tir.Marks(run_dir).clear()
+    for report in tir.failed_legacy_audits(config):
+        report.unlink()
+    if unset := tir.unset_variables(config):
+        print(f"tir-distill: sampling will ask for {', '.join(unset)}: not in the environment or .env", file=sys.stderr)
     tir.clear_stop_flags(config)
     TERMINATION.install()
     if config["demo"] and config["demo"]["serve"]:
@@ -56,7 +60,9 @@ def end_workflow(failed):
     if not failed:
         print("\n".join(f"tir-distill: {line}" for line in tir.closing_words(config)), file=sys.stderr)
     else:
-        code, reason = tir.exit_code_after_failure(RUN_DIRS, terminated=TERMINATION.received)
+        code, reason = tir.exit_code_after_failure(
+            RUN_DIRS, terminated=TERMINATION.received, failed_audits=tir.failed_legacy_audits(config)
+        )
         print(f"tir-distill: {reason}", file=sys.stderr)
         sys.exit(int(code))
 

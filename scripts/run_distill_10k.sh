@@ -10,6 +10,7 @@ set -euo pipefail
 run="${1:-}"
 case "$run" in
   pilot | full) shift ;;
+  -h | --help) sed -n '2,9{s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
   *) echo "usage: bash scripts/run_distill_10k.sh pilot|full [further flags]" >&2; exit 64 ;;
 esac
 home="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -42,7 +43,9 @@ if [ -f Snakefile ]; then
   retry=""
   while [ $# -gt 0 ]; do
     case "$1" in
-      --retry) retry="${2:-}"; shift ;;
+      --retry)
+        retry="${2:-none}"
+        [ $# -lt 2 ] || shift ;;
       --resume) ;;   # Snakemake always goes on
       --fresh | --adopt* | --limit* | --ids | --priority* | --plan | --text-protocol | --k-* | --max-* | --serper-qps* | \
       --request-timeout* | --temperature* | --concurrency*)

@@ -132,15 +132,15 @@ def run_buckets(config: Mapping[str, Any], run: str) -> list[str]:
 def of_priority(config: Mapping[str, Any], buckets: Sequence[str]) -> list[str]:
     """Buckets that ``--config priority=P0`` (or ``priority=P0,P1``) leaves; all when it is not given (RULINGS 16).
 
-    Raises TirError for a word that is no priority, and when nothing is left.
+    Raises UsageError for a word that is no priority, and when nothing is left.
     """
     wanted = [word.strip() for word in str(config.get("priority") or "").split(",") if word.strip()]
     unknown = sorted(set(wanted) - set(PRIORITIES))
     if unknown:
-        raise TirError(f"priority: {', '.join(unknown)} is none of {', '.join(PRIORITIES)}")
+        raise UsageError(f"priority: {', '.join(unknown)} is none of {', '.join(PRIORITIES)}")
     left = [name for name in buckets if not wanted or config["buckets"][name]["priority"] in wanted]
     if not left:
-        raise TirError(f"priority: no selected bucket is of {', '.join(wanted)}")
+        raise UsageError(f"priority: no selected bucket is of {', '.join(wanted)}")
     return left
 
 
@@ -197,14 +197,15 @@ def mixes(config: Mapping[str, Any]) -> list[str]:
 
 
 def mix_inputs(config: Mapping[str, Any], mix: str) -> list[str]:
-    """Files of a mix's parts. Rows of a run come with its audit, which exists only when it passed."""
+    """Files of a mix's parts. Rows of a run and legacy rows come with an audit, which exists only when it passed."""
     results = config["paths"]["results"]
     files: list[str] = []
     for part in config["mixes"][mix]["parts"]:
         if "run" in part:
             files += [f"{results}/{part['run']}/accepted.jsonl", f"{results}/{part['run']}/audit.json"]
         elif "legacy" in part:
-            files.append(f"{results}/legacy/{part['legacy']}_clean.jsonl")
+            stem = f"{results}/legacy/{part['legacy']}_clean"
+            files += [f"{stem}.jsonl", f"{stem}.audit.json"]
         else:
             files.append(part["file"])
     return files
@@ -277,7 +278,16 @@ class Marks:
             path.unlink(missing_ok=True)
 
 
-def exit_code_after_failure(run_dirs: Sequence[Path], *, terminated: str = "") -> tuple[ExitCode, str]:
+def failed_legacy_audits(config: Mapping[str, Any]) -> list[Path]:
+    """Reports of cleaned legacy rows that did not pass."""
+    folder = Path(config["paths"]["results"]) / "legacy"
+    files = [folder / f"{name}_clean.audit_failed.json" for name in config["legacy"]]
+    return [path for path in files if path.exists()]
+
+
+def exit_code_after_failure(
+    run_dirs: Sequence[Path], *, terminated: str = "", failed_audits: Sequence[Path] = ()
+) -> tuple[ExitCode, str]:
     """Snakemake always ends with 1; say what really happened (stopped and resumable, audit failed, failed).
 
     ``terminated``: name of the signal that the workflow itself received.
@@ -292,6 +302,8 @@ def exit_code_after_failure(run_dirs: Sequence[Path], *, terminated: str = "") -
     for run_dir in run_dirs:
         if Marks(run_dir).audit.exists():
             return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
+    if failed_audits:
+        return ExitCode.AUDIT_FAILED, f"legacy rows: the audit failed, see {failed_audits[0]}"
     for run_dir in run_dirs:
         if (mark := Marks(run_dir).gate).exists():
             failing = [figure for figure in read_json(mark)["figures"] if not figure["passed"]]
@@ -375,9 +387,23 @@ def check_configuration(config: Mapping[str, Any]) -> None:
     """Leave with exit code 64 and the wrong keys' paths, before Snakemake wraps them into a traceback of its own."""
     try:
         validate(config)
+        of_priority(config, selected_buckets(config))
     except UsageError as error:
         print(f"tir-distill: {error}", file=sys.stderr)
         sys.exit(int(ExitCode.USAGE))
+
+
+def unset_variables(config: Mapping[str, Any]) -> list[str]:
+    """Variables that sampling will ask for and that neither the environment nor ``.env`` holds; none for a demo."""
+    if config["demo"] and config["demo"]["serve"]:
+        return []
+    names = [config["teacher"][key] for key in ("url_env", "model_env")]
+    names += ["SERPER_API_KEY"] * (config["search"]["backend"] == "serper")
+    names += [config["judge"]["key_env"]] * config["judge"]["enabled"]
+    from dotenv import dotenv_values
+
+    known = {**dotenv_values(".env"), **os.environ}
+    return [name for name in names if not known.get(name)]
 
 
 def mirror_from_environment(config: dict[str, Any]) -> None:

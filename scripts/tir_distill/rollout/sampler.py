@@ -24,7 +24,7 @@ from .state import ShardState
 
 log = logging.getLogger(__name__)
 
-SHARED_STOPS = frozenset({"endpoint_saturated", "bad_key", "credits_exhausted"})
+SHARED_STOPS = frozenset({"endpoint_saturated", "bad_key", "wrong_endpoint", "credits_exhausted"})
 """Stops that have nothing to do with any question: the run's other shards are told of them."""
 
 NO_JUDGE = "no judge configured"

@@ -116,7 +116,7 @@ class TeacherClient:
                 return reply
             finally:
                 self.breaker.waiting_first -= first
-            if caught.kind in ("bad_key", "credits_exhausted"):
+            if caught.kind in ("bad_key", "wrong_endpoint", "credits_exhausted"):
                 self.breaker.trip(caught.kind, f"teacher: {caught.detail}")
             wait = self._retry.wait(tries, caught, self._jitter.random())
             if wait is None:

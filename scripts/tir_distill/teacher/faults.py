@@ -22,11 +22,13 @@ FaultKind = Literal[
     "context_length",
     "bad_request",
     "bad_key",
+    "wrong_endpoint",
     "credits_exhausted",
 ]
 """``rate_limited`` 429; ``server`` 5xx; ``timeout`` no whole answer in time; ``reset`` connection refused or cut;
 ``bad_body`` an answer that is no chat completion (HTML page, cut JSON); ``refused`` the provider's content inspection;
 ``context_length`` the conversation is longer than the model takes; ``bad_request`` any other 4xx; ``bad_key`` 401/403;
+``wrong_endpoint`` 404/405, no such path or model;
 ``credits_exhausted`` the account is empty."""
 
 ENDPOINT_KINDS: frozenset[FaultKind] = frozenset({"rate_limited", "server", "timeout", "reset", "bad_body"})
@@ -78,6 +80,8 @@ def fault_of_status(status: int, headers: Mapping[str, str], body: bytes) -> Tea
         return TeacherFault("refused", f"HTTP {status}: {text}")
     if status in (401, 403):
         return TeacherFault("bad_key", f"HTTP {status}: {text}")
+    if status in (404, 405):  # no question's fault: every request would be answered so
+        return TeacherFault("wrong_endpoint", f"HTTP {status}: {text}; are the URL (with /v1) and the model right?")
     if status == 413 or _TOO_LONG.search(text):
         return TeacherFault("context_length", f"HTTP {status}: {text}")
     return TeacherFault("bad_request", f"HTTP {status}: {text}")

@@ -32,7 +32,8 @@ from tir_distill.teacher.faults import fault_of_error
         (400, b'{"message":"Range of input length should be [1, 129024]"}', "context_length"),
         (413, b"too large", "context_length"),
         (400, b'{"message":"tools[0] is wrong"}', "bad_request"),
-        (404, b'{"message":"model not found"}', "bad_request"),
+        (404, b'{"message":"model not found"}', "wrong_endpoint"),
+        (405, b"", "wrong_endpoint"),
     ],
 )
 def test_status_and_body_make_the_kind(status: int, body: bytes, kind: str) -> None:
