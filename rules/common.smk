@@ -42,8 +42,8 @@ def start_workflow():
     tir.write_resolved(config, Path(CONFIG))
     for run_dir in RUN_DIRS:
         tir.Marks(run_dir).clear()
-    for report in tir.failed_legacy_audits(config):
-        report.unlink()
+    for failed in tir.failed_legacy_audits(config):
+        failed.unlink()
     if unset := tir.unset_variables(config):
         print(f"tir-distill: sampling will ask for {', '.join(unset)}: not in the environment or .env", file=sys.stderr)
     tir.clear_stop_flags(config)
