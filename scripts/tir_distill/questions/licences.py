@@ -9,6 +9,7 @@ from typing import Any
 
 from ..records.errors import TirError
 from ..records.jsonl import read_json
+from ..records.licences import forbids_commerce
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def read_terms(locks: Sequence[Path], table: Path, question_sources: Sequence[st
                     licence=lock["licence"],
                     licence_upstream=lock["licence_upstream"],
                     use="questions" if lock["source"] in question_sources else "evaluation",
-                    non_commercial=bool(entry.get("non_commercial", False)),
+                    non_commercial=bool(entry.get("non_commercial")) or forbids_commerce(lock["licence"]),
                     notes=" ".join(str(entry.get("notes", "")).split()),
                     rows=lock["rows"],
                     files={file["path"]: file["sha256"] for file in lock["files"]},

@@ -13,7 +13,7 @@ import pytest
 
 from questions_helpers import evaluation_row, write_evaluation
 from tir_distill.config import ROOT
-from tir_distill.export.mix import Drops, Part, conform, forbids_commerce, read_part
+from tir_distill.export.mix import Drops, Part, conform, read_part
 from tir_distill.export.mix.write import messages_text
 from tir_distill.questions import DecontaminationSettings, write_index
 from tir_distill.records import write_json, write_jsonl
@@ -89,19 +89,6 @@ def test_messages_in_parquet_are_json_and_a_python_literal() -> None:
     messages = [{"role": "user", "content": 'it\'s "so" \\ \n\t\u2028\x00图'}, {**TALK[1], "loss": False, "turn": 0}]
     text = messages_text(messages)
     assert ast.literal_eval(text) == json.loads(text) == [messages[0], {**messages[1], "loss": 0}]
-
-
-@pytest.mark.parametrize(
-    ("licence", "closed"),
-    [
-        ("CC-BY-NC-4.0", True), ("CC-BY-NC-SA-4.0", True), ("cc by-nc 4.0", True), ("not stated", True),
-        ("CC BY NC 4.0", True), ("gated terms", True), ("Non-Commercial use only", True), ("non commercial", True),
-        ("research only", True), ("unknown", True), ("", True),
-        ("MIT", False), ("Apache-2.0", False), ("GPL-3.0", False), ("CC BY-SA 4.0", False), ("NCSA", False),
-    ],
-)  # fmt: skip
-def test_licences_that_forbid_or_do_not_grant_commerce(licence: str, closed: bool) -> None:
-    assert forbids_commerce(licence) is closed
 
 
 def test_rows_without_a_licence_are_not_stated() -> None:

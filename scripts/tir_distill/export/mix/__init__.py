@@ -4,7 +4,7 @@ Rows are indexed once and read again by their place, so a mix of any size needs 
 question stays in the first part that has it; validation holds whole groups of rows that share a question or a picture.
 """
 
-from .choose import Chosen, choose, forbids_commerce
+from .choose import Chosen, choose
 from .index import Drops, Entry, conform, read_part
 from .launch import sft_arguments, write_launch_files
 from .publish import check_mix, push, stage_mix, write_descriptions
@@ -21,7 +21,6 @@ __all__ = [
     "choose",
     "conform",
     "describe",
-    "forbids_commerce",
     "push",
     "read_part",
     "rows_of",

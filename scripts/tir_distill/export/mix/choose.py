@@ -6,23 +6,17 @@ changes anything; the order of the *parts* matters once: of two equal questions,
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...records import stable_int, stable_unit
+from ...records.licences import forbids_commerce
 from .index import Drops, Entry
 from .settings import MixSettings
 
 NearPairs = Callable[[Sequence[tuple[int, ...]]], Iterable[tuple[int, int, float]]]
 """All pairs (i, j, Jaccard), i < j, of shingle sets that are near duplicates; given by the command."""
-
-_CLOSED = re.compile(
-    r"(?<![a-z])nc(?![a-z])|non[\s_-]?commercial|no commercial|\b(?:research|academic)\b"  # forbids it
-    r"|\bgated\b|\bnot (?:stated|specified|known)\b|\b(?:unknown|unspecified|unclear|none|other|proprietary)\b",
-)
-"""What a licence text says that forbids commercial use, or does not grant it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +26,6 @@ class Chosen:
     entry: Entry
     copy: int
     validation: bool
-
-
-def forbids_commerce(licence: str) -> bool:
-    """Whether a licence text says non-commercial, or grants nothing."""
-    return not licence.strip() or _CLOSED.search(licence.lower()) is not None
 
 
 def choose(entries: Sequence[Entry], settings: MixSettings, near_pairs: NearPairs, drops: Drops) -> list[Chosen]:

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO
 import orjson
 
 from ...records import atomic_writer, dumps, file_sha256, write_json
+from ...records.licences import forbids_commerce
 from ..write import is_complete
-from .choose import Chosen, forbids_commerce
+from .choose import Chosen
 from .index import Drops, conform
 from .settings import MixSettings
 
