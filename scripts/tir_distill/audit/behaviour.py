@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import statistics
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..records.behaviour import CODE_TOOLS, SEARCH_TOOLS, find_answer, has_image_code
+from ..records.behaviour import CODE_TOOLS, SEARCH_TOOLS, fenced_code, find_answer, has_image_code
 from ..records.letters import is_letter
 from .findings import Finding
 from .settings import AuditSettings
-from .view import View
+from .view import Reply, View
 
 CHECK = "4_behaviour"
 
@@ -47,8 +48,7 @@ class Behaviour:
             else:
                 self.unsearched.append((row_id, line, _finding("no_self_search")))
         if not view.images:
-            for reply, call in view.calls:
-                code = str((call.arguments or {}).get("code", "")) if call.name in CODE_TOOLS else ""
+            for reply, code in _codes(view):
                 if has_image_code(code):
                     item = _finding("image_code_without_picture", reply.message, code)
                     self.image_code.append((row_id, line, item))
@@ -62,7 +62,7 @@ class Behaviour:
             self.letters.append((row_id, line, _finding("letter_answer", view.replies[-1].message, answer)))
 
     def figures(self) -> dict[str, float]:
-        """The seven numbers of check 4; a rate over nothing is 1, a mean or median over nothing 0."""
+        """The numbers of check 4; a rate over nothing is 1, a mean or median over nothing 0."""
         return {
             "self_search_rate": self.searched_rows / self.search_rows if self.search_rows else 1.0,
             "mean_searches": self.searches / self.search_rows if self.search_rows else 0.0,
@@ -111,3 +111,13 @@ class Behaviour:
 
 def _finding(reason: str, message: int | None = None, excerpt: str = "") -> Finding:
     return Finding(check=CHECK, reason=reason, message=message, excerpt=excerpt)
+
+
+def _codes(view: View) -> Iterator[tuple[Reply, str]]:
+    """Code that a row runs, and code that it only writes out: F4 counts both."""
+    for reply, call in view.calls:
+        if call.name in CODE_TOOLS:
+            yield reply, str((call.arguments or {}).get("code", ""))
+    for reply in view.replies:
+        for code in fenced_code(reply.text):
+            yield reply, code

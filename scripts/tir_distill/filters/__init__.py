@@ -10,7 +10,7 @@ Design notes.
 * Nothing is tokenised: counts are in the record, and the repair scales them.
 """
 
-from .behaviour import behaviour_of, has_self_search, uses_image_code
+from .behaviour import behaviour_of
 from .evaluate import RULE_ORDER, evaluate
 from .repair import repair
 from .report import Fail, FilterReport
@@ -34,8 +34,6 @@ __all__ = [
     "evaluate",
     "filter_file",
     "filter_reports",
-    "has_self_search",
     "read_trajectories",
     "repair",
-    "uses_image_code",
 ]

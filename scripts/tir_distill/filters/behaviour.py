@@ -45,16 +45,6 @@ def behaviour_of(trajectory: Trajectory) -> Behaviour:
     )
 
 
-def has_self_search(trajectory: Trajectory) -> bool:
-    """The row field ``has_self_search`` (seed section 7)."""
-    return any(self_searches(trajectory))
-
-
-def uses_image_code(trajectory: Trajectory) -> bool:
-    """The row field ``has_image_code`` (seed section 7)."""
-    return image_code_calls(trajectory) > 0
-
-
 class BehaviourFigures:
     """Sums and quantiles over samples; a few bytes per sample."""
 

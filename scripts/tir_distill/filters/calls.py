@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
-from ..records import ToolCall, ToolResult, Trajectory, Turn
-
-_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+from ..records import ToolCall, ToolResult, Turn
 
 
 @functools.lru_cache(maxsize=4096)
@@ -47,22 +44,8 @@ def code_of(call: ToolCall) -> str:
     return code if isinstance(code, str) else ""
 
 
-def fenced_code(text: str) -> list[str]:
-    """Code blocks in visible text."""
-    return _FENCE.findall(text) if "```" in text else []
-
-
 def paired(turn: Turn) -> Iterator[tuple[ToolCall, ToolResult | None]]:
     """Each call with its result, matched by id; None where there is none."""
     results = {result.call_id: result for result in turn.results}
     for call in turn.calls:
         yield call, results.get(call.id)
-
-
-def assistant_texts(trajectory: Trajectory) -> Iterator[str]:
-    """Thinking and visible text of every turn, and the answer."""
-    for turn in trajectory.turns:
-        yield turn.thinking
-        yield turn.content
-    if trajectory.answer:
-        yield trajectory.answer

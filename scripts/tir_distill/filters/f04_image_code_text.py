@@ -6,8 +6,8 @@ Comments and strings of the code count too: a student that reads ``# no PIL need
 from __future__ import annotations
 
 from ..records import Trajectory
-from ..records.behaviour import has_image_code
-from .calls import code_of, fenced_code
+from ..records.behaviour import fenced_code, has_image_code
+from .calls import code_of
 from .report import Fail
 from .settings import FilterSettings
 

@@ -14,6 +14,7 @@ _IMAGE_CODE = re.compile(
     r"|\bimage_\d+\b|\binput_image\b|\bIMAGE_PATH\b|\bImage\s*\.\s*(?:open|new|fromarray)\s*\(|\bimread\b"
     r"|\bskimage\b|\bimageio\b"
 )
+_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _CALL_TEXT = re.compile(
     r"<\s*/?\s*[|｜]?\s*(?:tool|function)[\s_▁]*calls?\b|<\s*function\s*=|<invoke\b|\[TOOL_CALLS?\]|<code>|<tool_response>"
     r'|\{\s*"(?:action|name|tool)"\s*:\s*"(?:search|open|python|code)"',
@@ -32,6 +33,11 @@ def has_search(names: Iterable[str]) -> bool:
 def has_image_code(code: str) -> bool:
     """Whether Python code opens, cuts, turns or shows pictures."""
     return _IMAGE_CODE.search(code) is not None
+
+
+def fenced_code(text: str) -> list[str]:
+    """Code blocks written out in visible text or thinking."""
+    return _FENCE.findall(text) if "```" in text else []
 
 
 def find_call_text(content: str) -> str | None:
