@@ -136,7 +136,10 @@ def evaluate(
         "temperature": settings.temperature,
         "samples": settings.samples,
     }
-    document = metrics(read_observed(folder.trajectories), read_total(folder.questions), about=about, rejects=rejects)
+    limits = {key: config["gate"][key] for key in ("min_self_search", "max_image_code")}
+    document = metrics(
+        read_observed(folder.trajectories), read_total(folder.questions), about=about, rejects=rejects, gate=limits
+    )
     write_json(folder.metrics, document)
     return document
 

@@ -2,7 +2,7 @@
 """Stop a run in good order, look how it stands, or let it go on.
 
 Stopping sets the run's flag in the ledger: no shard starts a new sample, samples under way end without a record, and
-the run's commands leave with exit code 2. What is finished stays; the same command resumes once the flag is cleared.
+the run's commands leave with exit code 2. What is finished stays; the same command takes the flag away and resumes.
 """
 
 from tir_distill import cli  # isort: skip

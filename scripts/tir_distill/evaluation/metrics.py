@@ -20,11 +20,13 @@ def metrics(
     *,
     about: Mapping[str, Any],
     rejects: Mapping[str, str] | None = None,
+    gate: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """``questions``: lines of the run's question file. ``about``: model, protocol and the like, repeated at the top.
 
     Scores and behaviour are of each question's first sample; a question without any counts as wrong and as showing
     nothing, so that a model gains nothing by failing. ``rejects``: rows of the set that could not be asked; the same.
+    ``gate``: ``min_self_search`` and ``max_image_code`` where they are not the seed's.
     """
     first = first_samples(samples)
     lost = {str(row["id"]): str(row["status"]) for row in questions if row["id"] not in first} | dict(rejects or {})
@@ -51,7 +53,7 @@ def metrics(
             "per_question": {name: _spread([getattr(row, name) for row in rows]) for name in NUMBERS},
         },
         "tool_errors": _faults(rows),
-        "gate": [figure.to_dict() for figure in decide(row.behaviour for row in rows)],
+        "gate": [figure.to_dict() for figure in decide((row.behaviour for row in rows), **gate or {})],
     }
 
 

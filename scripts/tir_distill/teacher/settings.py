@@ -57,6 +57,8 @@ class EndpointNames:
                 f"{self.url_env} is not set: give the teacher's address, e.g. {self.url_env}=http://host:8000/v1"
             )
         for url in urls:
+            if "@" in url:  # not shown: it holds a password
+                raise UsageError(f"{self.url_env}: an address with a user in it; give the key as {self.key_env}")
             if not url.startswith(("http://", "https://")):
                 raise UsageError(f"{self.url_env}: {url!r} is no address; write it out, e.g. http://host:8000/v1")
         model = os.environ.get(self.model_env, "").strip()

@@ -106,3 +106,12 @@ def test_a_comparison_pairs_questions() -> None:
     assert result["self_search"]["first_only"] == 9
     with pytest.raises(TirError, match="no question in common"):
         compare(mine, [row(99)])
+
+
+def test_the_gate_in_the_figures_goes_by_the_configured_limits() -> None:
+    wanted = [
+        figure["wanted"]
+        for figure in metrics([], [], about={}, gate={"min_self_search": 1, "max_image_code": 2})["gate"]
+    ]
+    assert wanted == ["> 1", "< 2"]
+    assert [figure["wanted"] for figure in metrics([], [], about={})["gate"]] == ["> 30", "< 3"]

@@ -203,3 +203,21 @@ def test_an_address_without_its_scheme_is_named_at_once(monkeypatch: pytest.Monk
     names = TeacherSettings.from_config(settings()).names_for(task_type="image_search", bucket="x")
     with pytest.raises(UsageError, match=r"TEACHER_URL: .* is no address"):
         names.resolve()
+
+
+def test_a_password_in_an_address_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEACHER_URL", "http://user:sesame-open@host/v1")
+    monkeypatch.setenv("TEACHER_MODEL", "m")
+    names = TeacherSettings.from_config(settings()).names_for(task_type="image_search", bucket="x")
+    with pytest.raises(UsageError, match="give the key as TEACHER_API_KEY") as caught:
+        names.resolve()
+    assert "sesame" not in str(caught.value)
+
+
+def test_a_path_or_model_that_is_not_there_stops_the_run() -> None:
+    """Not one question more is given up for it: the address is wrong, or the model's name."""
+    body = b'{"error": {"message": "The model `m` does not exist."}}'
+    with teacher(lambda asked: {"_status": 404, "_body": body}) as server, pytest.raises(Stopped) as stopped:
+        asking([server.url], one)
+    assert stopped.value.reason == "wrong_endpoint"
+    assert "are the URL (with /v1) and the model right?" in str(stopped.value)
