@@ -91,7 +91,7 @@ class Auditor:
         """All checks of one line."""
         self.rows += 1
         place = f"line {number}"
-        self.book.add(place, number, self.secrets.check(data))
+        leaked = self.secrets.check(data)  # in the bytes, so that no shape of a row hides a key
         if data.startswith(codecs.BOM_UTF8):
             data = data[len(codecs.BOM_UTF8) :]
             detail = "a byte order mark in front: save the file without one"
@@ -100,12 +100,13 @@ class Auditor:
             row = orjson.loads(data)
         except orjson.JSONDecodeError as error:
             bad = Finding(check=shape.CHECK, reason="bad_json", detail=str(error))
-            self.book.add(place, number, [bad])
+            self.book.add(place, number, [*leaked, bad])
             return
         if not isinstance(row, dict):
             detail = f"{type(row).__name__}; one JSON object a line is expected"
-            self.book.add(place, number, [Finding(check=shape.CHECK, reason="not_an_object", detail=detail)])
+            self.book.add(place, number, [*leaked, Finding(check=shape.CHECK, reason="not_an_object", detail=detail)])
             return
+        self.book.add(str(row.get("id", place)), number, leaked)
         if again := repeated_key(data):
             detail = f"{again!r} stands twice in one object: readers keep different ones"
             bad = Finding(check=shape.CHECK, reason="repeated_key", detail=detail)

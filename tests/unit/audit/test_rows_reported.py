@@ -1,4 +1,4 @@
-"""Picture code that a row without pictures only writes out is found as F4 finds it."""
+"""What the audit says of single rows: picture code that is only written out, keys by the row that holds them."""
 
 from __future__ import annotations
 
@@ -21,3 +21,10 @@ def test_code_in_a_block_of_the_thinking(tmp_path: Path, code: str, found: bool)
     report = audit(tmp_path, rows)
     failures = [item for item in report.failures if item["reason"] == "image_code_without_picture"]
     assert [(item["id"], item["message"]) for item in failures] == ([(row["id"], place)] if found else [])
+
+
+def test_a_key_is_reported_by_the_row_that_holds_it(tmp_path: Path) -> None:
+    rows = copy.deepcopy(clean_rows(tmp_path))
+    rows[2]["messages"][-1]["content"] += " hf_" + "aB3" * 12
+    leaks = [item for item in audit(tmp_path, rows).failures if item["check"] == "secrets"]
+    assert [(item["id"], item["line"]) for item in leaks] == [(rows[2]["id"], 3)]
