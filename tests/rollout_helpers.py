@@ -532,7 +532,8 @@ def main() -> None:
     parser.add_argument("--grace", type=float, default=1.0)
     args = parser.parse_args()
     config = settings(
-        engine={"concurrency": args.concurrency, "grace_seconds": args.grace},
+        # no teacher hangs here: a busy machine must not make a request late, for then it would be made twice
+        engine={"concurrency": args.concurrency, "grace_seconds": args.grace, "request_timeout": 60.0},
         sampling={"max_turns": args.max_turns, "max_search_per_traj": 100},
         plan={"max_search_per_question": 10_000},
     )
