@@ -37,7 +37,7 @@ LIMITS = {
     "entries": 300,
     "grace_seconds": 0.3,
 }
-OVERSHOOT_MB = 128
+OVERSHOOT_MB = 512
 """Above the disk quota. Measured: 11 to 69 MB on two processors with a load of 25, for 32 MB and two cells at once."""
 SHARED_MB = 260
 """What a worker shares with the fork server and has before its first cell."""
