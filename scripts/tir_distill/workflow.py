@@ -6,6 +6,7 @@ The rules hold no logic of their own. Nothing here imports Snakemake, so all of 
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import os
 import shlex
@@ -65,7 +66,13 @@ def code_digest(*names: str) -> str:
         if not found:
             raise TirError(f"code_digest({name!r}): no such room or module in {PACKAGE}")
         files += found
-    return combine(f"{path.relative_to(PACKAGE)} {text_digest(meaning_of(path.read_text()))}" for path in files)[:16]
+    return combine(f"{path.relative_to(PACKAGE)} {_meaning_digest(path)}" for path in files)[:16]
+
+
+@functools.cache
+def _meaning_digest(path: Path) -> str:
+    """Once per file and process: each file belongs to the digests of several rules."""
+    return text_digest(meaning_of(path.read_text(encoding="utf-8")))
 
 
 def data_digest(folder: str) -> str:

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 
 def in_jsonl(path: Path, question_id: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -33,6 +30,10 @@ def in_parquet(path: Path, question_id: str) -> Iterator[dict[str, Any]]:
     """Each row with this ``id``, read in batches of row groups."""
     if not path.exists():
         return
+    import pyarrow as pa  # here, because Snakemake imports this room whenever it reads the rules
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
     with path.open("rb") as handle, pq.ParquetFile(handle) as table:
         for batch in table.iter_batches():
             yield from batch.filter(pc.equal(batch.column("id"), pa.scalar(question_id))).to_pylist()
