@@ -15,7 +15,6 @@ import contextlib
 import copy
 import email.utils
 import functools
-import random
 import sys
 import threading
 import time
@@ -30,7 +29,17 @@ import orjson
 from aiohttp import web
 
 from tir_distill import config as tir_config
-from tir_distill.records import Question, Stopped, ToolCall, ToolResult, Trajectory, Verdict, read_jsonl, stable_int
+from tir_distill.records import (
+    Question,
+    Stopped,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Verdict,
+    read_jsonl,
+    stable_int,
+    stable_unit,
+)
 from tir_distill.rollout import Rooms, ShardJob, ShardReport, sample_shard, tool_schemas
 from tir_distill.teacher import RetryPolicy, TeacherPool, TeacherSettings
 
@@ -183,7 +192,9 @@ class FakeTeacher:
         """Seconds by which a request came before its Retry-After had passed."""
         self.headers: list[Mapping[str, str]] = []
         self._barred: dict[int, float] = {}
-        self._random = random.Random(seed)
+        self._seed = seed
+        self._tries: Counter[int] = Counter()
+        """By request: which tries fail is fixed by the request and its try, never by the order of arrival."""
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -249,7 +260,8 @@ class FakeTeacher:
         until = self._barred.pop(asked.seed, 0.0)
         if now < until:
             self.undercut.append(until - now)
-        fault = self.faults.draw(self._random.random())
+        self._tries[asked.seed] += 1
+        fault = self.faults.draw(stable_unit(self._seed, str(asked.seed), str(self._tries[asked.seed])))
         if fault is not None:
             return await self._fail(fault, request, asked.seed)
         if self.latency:

@@ -60,12 +60,9 @@ def _into(folder: Path) -> dict[str, Path]:
 def test_28_a_short_retry_after_costs_seconds_not_minutes(tmp_path: Path) -> None:
     start = time.monotonic()
     with teacher(faults=FaultMix(rate_limited=0.15, retry_after=0.3)) as server:
-        try:
-            run(tmp_path, [question(i) for i in range(40)], server)
-        except Stopped:  # five refusals of one request in a row: one run in fifty has them
-            run(tmp_path, [question(i) for i in range(40)], server)
+        run(tmp_path, [question(i) for i in range(40)], server)
         assert server.undercut == []
-    assert time.monotonic() - start < 120  # one 429 parked for a minute, then two, would be longer
+    assert time.monotonic() - start < 55  # a worker that one 429 parks for a minute would take longer
 
 
 def test_26_five_hundred_conversations_at_once_share_one_pool(tmp_path: Path) -> None:
