@@ -37,8 +37,10 @@ LIMITS = {
     "entries": 300,
     "grace_seconds": 0.3,
 }
-OVERSHOOT_MB = 512
-"""Above the disk quota. Measured: 11 to 69 MB on two processors with a load of 25, for 32 MB and two cells at once."""
+OVERSHOOT_MB = 256
+"""Above the disk quota. Measured: 11 to 83 MB on two busy processors for 32 MB and two cells at once, once 160 MB.
+That the wall stands at all is shown by the status of a cell that meets it (tests/unit/sandbox); this bounds how far it
+gives."""
 SHARED_MB = 260
 """What a worker shares with the fork server and has before its first cell."""
 

@@ -17,10 +17,11 @@ Decisions that could have gone otherwise:
 - A process pauses between cells, so that nothing runs unwatched. After a short cell the pause comes 5 ms after the
   answer: stopping costs more than such a cell, and is nothing that the model should wait for.
 - The disk wall is a look at the folder, at a cell's end and while it runs: the next look comes before the room that is
-  left could be filled at 4 GB/s, 3 to 30 ms later. A folder overshoots its quota by what is written meanwhile: measured
-  11 to 83 MB on two processors with a load of 20, where four loops wrote at once. A size-limited tmpfs would be exact,
-  but takes memory for every folder; per-file limits alone do not bound many files. Files that are deleted and only
-  mapped are looked for four times a second; the limit on memory bounds them at once.
+  left could be filled at 4 GB/s, 3 to 30 ms later, and workers run at a lower priority than the one that looks. A
+  folder overshoots its quota by what is written meanwhile: measured 11 to 83 MB on two processors with a load of 20,
+  where four loops wrote at once, and once 160 MB. A size-limited tmpfs would be exact, but takes memory for every
+  folder; per-file limits alone do not bound many files. Files that are deleted and only mapped are looked for four
+  times a second; the limit on memory bounds them at once.
 - No user id per worker when run as root: capabilities are dropped instead. Seccomp and Landlock already keep workers
   from each other; a foreign uid could not read an interpreter below root's closed home; and under a container's default
   capabilities (no CAP_SYS_PTRACE) the controller would lose sight of files deleted while open, which is a hole in the

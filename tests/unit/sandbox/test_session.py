@@ -270,6 +270,18 @@ def test_a_left_thread_rests_between_cells(shared: SharedSandboxes) -> None:
     assert again.stdout == "2\n"
 
 
+def test_a_worker_gives_way_to_the_one_that_watches_it(shared: SharedSandboxes) -> None:
+    async def main() -> int:
+        session: Session = await shared.sandbox().session()
+        await session.run("1")
+        assert session._channel is not None
+        nice = os.getpriority(os.PRIO_PROCESS, session._channel.worker.pid)
+        await session.close()
+        return nice
+
+    assert shared.do(main()) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5)
+
+
 def test_what_a_cell_made_is_never_formatted(shared: SharedSandboxes) -> None:
     """Neither variables nor signal handlers: their ``__repr__`` is the cell's code and may take for ever."""
     code = (
