@@ -26,10 +26,9 @@ setup: $(VENV)/.ready  ## make .venv from the locks
 demo: $(VENV)/.ready  ## the whole line on drawn data with embedded servers (2 to 3 minutes)
 	$(SNAKE) --configfile config/demo.yaml
 
-test: $(VENV)/.ready  ## the normal suite (the demo runs whole in it), then lint and types
+test: $(VENV)/.ready lint  ## lint and types, then the normal suite (the demo runs whole in it)
 	$(BIN)/python scripts/fetch_template.py
 	$(BIN)/python -m pytest -q -m "not slow" -n $(CORES) --dist loadfile tests/unit tests/faults tests/security tests/workflow
-	$(MAKE) lint
 
 test-slow: $(VENV)/.ready  ## the long tests: thousands of conversations, tens of kills
 	$(BIN)/python scripts/fetch_template.py

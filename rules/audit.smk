@@ -7,6 +7,13 @@ OUTPUTS: <results>/<run>/audit.json and <results>/legacy/<name>_clean.audit.json
 CONFIG: audit, max_length, tokens
 """
 
+AUDIT = (
+    "check_distilled.py --config {params.config:q} --profile {params.profile} --in {input.rows:q}"
+    " --img-root {params.row_root:q} --eval-index {input.index:q} --report {params.failed:q} 2> {log:q}"
+    " && mv {params.failed:q} {output:q}"
+)
+"""What the two rules below have in common: the report takes its name only when everything passed."""
+
 
 rule audit_run:
     """Checks 1 to 6 of the hand-over note, and more, over every accepted row."""
@@ -23,6 +30,7 @@ rule audit_run:
     conda:
         "../envs/tir-distill.yaml"
     params:
+        profile="distilled",
         thresholds=config["audit"],
         max_length=config["max_length"],
         code=tir.code_digest("audit", "export"),
@@ -30,9 +38,7 @@ rule audit_run:
         failed=lambda wildcards: f"{RESULTS}/{wildcards.run}/state/audit_failed.json",
         config=CONFIG,
     shell:
-        "check_distilled.py --config {params.config:q} --in {input.rows:q} --img-root {params.row_root:q}"
-        " --eval-index {input.index:q} --report {params.failed:q} 2> {log:q}"
-        " && mv {params.failed:q} {output:q}"
+        AUDIT
 
 
 rule audit_legacy:
@@ -50,6 +56,7 @@ rule audit_legacy:
     conda:
         "../envs/tir-distill.yaml"
     params:
+        profile="legacy_python",
         thresholds=config["audit"],
         max_length=config["max_length"],
         code=tir.code_digest("audit", "export"),
@@ -57,6 +64,4 @@ rule audit_legacy:
         failed=lambda wildcards: f"{RESULTS}/legacy/{wildcards.legacy}_clean.audit_failed.json",
         config=CONFIG,
     shell:
-        "check_distilled.py --config {params.config:q} --profile legacy_python --in {input.rows:q}"
-        " --img-root {params.row_root:q} --eval-index {input.index:q} --report {params.failed:q} 2> {log:q}"
-        " && mv {params.failed:q} {output:q}"
+        AUDIT

@@ -47,7 +47,7 @@ rule sample_shard:
         img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
-        SAMPLE + " --trajectories {output.trajectories:q} --questions-out {output.questions:q} 2> {log:q}"
+        f"{SAMPLE} --trajectories {{output.trajectories:q}} --questions-out {{output.questions:q}} 2> {{log:q}}"
 
 
 rule top_up_shard:
@@ -83,7 +83,7 @@ rule top_up_shard:
         img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
-        SAMPLE + " --top-up {input.filtered:q} --trajectories {params.stem:q}.trajectories.jsonl"
+        f"{SAMPLE} --top-up {{input.filtered:q}} --trajectories {{params.stem:q}}.trajectories.jsonl"
         " --questions-out {params.stem:q}.questions.jsonl 2> {log:q} && touch {output:q}"
 
 
@@ -119,5 +119,5 @@ rule retry_deferred_shard:
         img_root=lambda wildcards, input: str(Path(input.questions).parent),
         config=CONFIG,
     shell:
-        SAMPLE + " --retry deferred --trajectories {params.stem:q}.trajectories.jsonl"
+        f"{SAMPLE} --retry deferred --trajectories {{params.stem:q}}.trajectories.jsonl"
         " --questions-out {params.stem:q}.questions.jsonl 2> {log:q} && touch {output:q}"
