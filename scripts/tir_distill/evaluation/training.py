@@ -22,7 +22,6 @@ from typing import Any
 
 from ..records import Stopped, TirError, file_sha256, read_json, write_json
 
-STEP_FILE = "student.json"
 POLL_S = 2.0
 
 

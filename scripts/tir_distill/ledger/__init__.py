@@ -23,7 +23,7 @@ goes, the last moments may be, which re-buys those searches. PostgreSQL runs wit
 promises the same.
 
 *Threads.* Transactions run in the ledger's own threads, never in the event loop (see ``ledger.ledger``); the plain
-calls (``stop``, ``stopped``, ``add_tokens``, totals) run where they are called and take well under a millisecond.
+calls (``stop``, ``stopped``, ``settle_tokens``, totals) run where they are called and take well under a millisecond.
 
 *Empty answers.* One empty result list is handed over but not believed; a second one is kept (``Fetched.doubtful``).
 

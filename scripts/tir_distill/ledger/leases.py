@@ -2,7 +2,7 @@
 
 A lease counts until it is given back. One whose time has passed is not simply over: on a busy machine its owner may be
 late with its sign of life while its request is under way, and then a second asker would pay twice and a budget would be
-passed by one. ``free_abandoned`` gives back what nobody can come back for, and is called by everyone who waits.
+passed by one. What nobody can come back for (``abandoned``) is given back (``free``) by everyone who waits.
 """
 
 from __future__ import annotations

@@ -271,7 +271,7 @@ class Ledger:
                 now = self._store.now(connection)
                 name, reason = token_budget.hold(connection, now, self.settings, run, self._holder, tokens, price)
                 if reason is not None and last:
-                    stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+                    self._limit_reached(connection, now, run, reason)
             if name is not None or last:
                 break
             self._free_abandoned()  # a dead process may hold what is missing
@@ -286,17 +286,12 @@ class Ledger:
         with self._store.write() as connection:
             reason = token_budget.settle(connection, self.settings, run, hold, tokens, price)
             if reason is not None:
-                now = self._store.now(connection)
-                stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+                self._limit_reached(connection, self._store.now(connection), run, reason)
 
-    def add_tokens(self, run: str, tokens: int, usd: float | None = None) -> None:
-        """Count a reply's tokens. Raises Stopped once the run's limit is reached (the reply itself is counted)."""
-        self.settle_tokens(run, None, tokens, usd)
-        flag = self.stopped() if run == self.run else None
-        totals = self.run_totals(run)
-        reason = token_budget.reached(self.settings, totals.tokens, totals.usd)
-        if reason is not None:
-            raise Stopped(reason, flag.detail if flag else "the run's limit is reached")
+    def _limit_reached(self, connection: Connection, now: float, run: str, reason: str) -> None:
+        flag = stops.raise_flag(connection, now, run, reason, "the run's limit is reached")
+        if run == self.run:
+            self._flag = (time.monotonic(), flag)
 
     def question_billed(self, run: str, question_id: str) -> int:
         """Paid searches of one question in one run."""

@@ -40,7 +40,7 @@ LOOK = text("""
     LEFT JOIN answers ON answers.key = :key
 """)
 """All that a decision on one search depends on, but for the trajectory's calls. A lease counts until it is given back,
-whether or not its time has passed: its owner may only be slow (``leases.free_abandoned`` judges that)."""
+whether or not its time has passed: its owner may only be slow (``leases.abandoned`` judges that)."""
 
 DOOR = text("""
     SELECT stops.reason, stops.detail, stops.at, answers.holder

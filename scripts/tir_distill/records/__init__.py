@@ -1,6 +1,6 @@
 """Typed records, JSON Lines, hashes, errors: the floor that every other room stands on. Imports no other room."""
 
-from .conversation import Message, conversation, opening, picture_paths, turn_messages
+from .conversation import Message, conversation, opening, turn_messages
 from .errors import AuditFailed, BadRow, ExitCode, Stopped, TirError, UsageError
 from .hashing import canonical_json, digest, file_sha256, shard_of, stable_int, stable_unit, text_digest
 from .jsonl import atomic_writer, dumps, read_json, read_jsonl, write_json, write_jsonl
@@ -50,7 +50,6 @@ __all__ = [
     "dumps",
     "file_sha256",
     "opening",
-    "picture_paths",
     "read_json",
     "read_jsonl",
     "shard_of",

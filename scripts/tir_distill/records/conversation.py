@@ -7,7 +7,7 @@ Message content is a string, or a list of parts ``{"type": "text", "text": ...}`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .trajectory import Trajectory, Turn
@@ -65,14 +65,3 @@ def conversation(trajectory: Trajectory) -> list[Message]:
     for turn in trajectory.turns:
         messages.extend(turn_messages(turn))
     return messages
-
-
-def picture_paths(messages: Iterable[Message]) -> list[str]:
-    """Paths of all picture parts, in the order of their places."""
-    return [
-        part["image"]
-        for message in messages
-        if isinstance(message["content"], list)
-        for part in message["content"]
-        if part["type"] == "image"
-    ]

@@ -13,7 +13,6 @@ _TAGS = (
     "s|bos|eos|pad|unk"
 )
 _TOKEN = re.compile(rf"<(?=\|[^<>|\s]{{1,64}}\|>|/?(?:{_TAGS})>|/?(?:function|parameter)(?:=[^<>\n]{{0,128}})?>)")
-_WHOLE = re.compile(rf"<(?:\|[^<>|\s]{{1,64}}\|>|/?(?:{_TAGS})>|/?(?:function|parameter)(?:=[^<>\n]{{0,128}})?>)")
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -25,8 +24,3 @@ def neutralise(text: str) -> str:
     if _UNSAFE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\x00", "\ufffd")
     return _TOKEN.sub("< ", text)
-
-
-def find_template_tokens(text: str) -> list[str]:
-    """The tokens that ``neutralise`` would break, in order."""
-    return _WHOLE.findall(text)

@@ -17,8 +17,9 @@ from urllib.parse import urljoin
 import httpcore
 import httpx
 
+from ..records.blocked_urls import blocked
 from .settings import OpenSettings
-from .vetting import BlockList, Refused, VettedBackend
+from .vetting import Refused, VettedBackend
 
 _CHUNK = 1 << 16
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
@@ -100,7 +101,6 @@ class Fetcher:
 
     def __init__(self, settings: OpenSettings, *, backend: httpcore.AsyncNetworkBackend | None = None) -> None:
         self._settings = settings
-        self._blocked = BlockList(settings.blocked)
         self._polite = Politeness(settings.per_host, settings.host_delay_s)
         self._backend = backend or VettedBackend(ports=settings.ports)
         self._pool: httpcore.AsyncConnectionPool | None = None
@@ -140,7 +140,7 @@ class Fetcher:
         left = self._settings.deadline_s  # waiting for a busy host's turn does not count: that is our doing
         while True:
             hops.append(url)
-            if self._blocked.matches(url):
+            if blocked(url, self._settings.blocked):
                 raise OpenFailed("this address is on the list of pages that must not be used", blocked=True)
             if len(hops) > self._settings.max_redirects + 1:
                 raise OpenFailed("it redirects too often")

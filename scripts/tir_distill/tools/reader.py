@@ -9,9 +9,10 @@ from typing import Any
 
 import httpx
 
+from ..records.blocked_urls import blocked
 from .fetching import OpenFailed
 from .settings import OpenSettings
-from .vetting import BlockList, is_public
+from .vetting import is_public
 
 _HEAD = re.compile(r"\ATitle: (?P<title>[^\n]*)\n(?P<rest>.*?)^Markdown Content:\n", re.DOTALL | re.MULTILINE)
 _SOURCE = re.compile(r"^URL Source: (\S+)", re.MULTILINE)
@@ -26,7 +27,6 @@ class Reader:
 
     def __init__(self, address: str, settings: OpenSettings) -> None:
         self._address, self._settings = address, settings
-        self._blocked = BlockList(settings.blocked)
         self._client: httpx.AsyncClient | None = None
 
     async def get(self, url: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Reader:
             await self._client.aclose()
 
     def _check(self, url: str) -> None:
-        if self._blocked.matches(url):
+        if blocked(url, self._settings.blocked):
             raise OpenFailed("this address is on the list of pages that must not be used", blocked=True)
         try:
             literal = ipaddress.ip_address(httpx.URL(url).host)
@@ -89,7 +89,7 @@ class Reader:
             if source := _SOURCE.search(head["rest"]):
                 final = source[1]
             text = text[head.end() :]
-        if self._blocked.matches(final):
+        if blocked(final, self._settings.blocked):
             raise OpenFailed("this address is on the list of pages that must not be used", blocked=True)
         text = text.strip()
         if not text:

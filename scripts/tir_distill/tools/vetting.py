@@ -15,8 +15,6 @@ from typing import Any
 
 import httpcore
 
-from ..records.blocked_urls import blocked
-
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
@@ -153,14 +151,3 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
 def _may_pass(error: OSError | UnicodeError) -> bool:
     """A failure of looking up, as opposed to the answer that there is no such name."""
     return isinstance(error, socket.gaierror) and error.errno in (socket.EAI_AGAIN, socket.EAI_SYSTEM)
-
-
-class BlockList:
-    """Addresses that must not be opened because they hold evaluation data (seed section 5, F2)."""
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = tuple(patterns)
-
-    def matches(self, url: str) -> bool:
-        """However it is spelled, and under the other names of the same site."""
-        return blocked(url, self._patterns) is not None

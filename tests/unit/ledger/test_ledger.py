@@ -294,9 +294,12 @@ def test_token_and_money_walls(url: str) -> None:
     ledger.settle_tokens("full", held, 50)
     assert ledger.run_totals("full").tokens == 50
     assert ledger.run_totals("full").usd == pytest.approx(1e-4)
-    ledger.add_tokens("full", 49)
-    with pytest.raises(Stopped, match="budget_tokens"):
-        ledger.add_tokens("full", 1)
+    ledger.settle_tokens("full", None, 49)
+    assert ledger.stopped() is None
+    ledger.settle_tokens("full", None, 1)
+    flag = ledger.stopped()
+    assert flag is not None
+    assert flag.reason == "budget_tokens"
     assert ledger.run_totals("full").tokens == 100
     ledger.close()
 

@@ -123,3 +123,21 @@ def test_quick_and_slow_agree(pieces: list[str]) -> None:
     slow = (*PATTERNS, "(?!)")  # has no needle, so the expression alone decides
     assert needles(slow) is None
     assert blocked(text, PATTERNS) == blocked(text, slow)
+
+
+@pytest.mark.parametrize(
+    ("url", "matches"),
+    [
+        ("https://huggingface.co/datasets/gaia", True),
+        ("https://huggingface.co/%64atasets/gaia", True),
+        ("https://huggingface.co/%2564atasets/gaia", True),
+        ("https://huggingface.co/models", False),
+        ("https://github.com/a/b/blob/main/x.jsonl", True),
+        ("https://example.org/gaia_WEB/3", True),
+        ("https://openreview.net/attachment?id=1", True),
+        ("https://hf.co/datasets/gaia", True),
+        ("https://raw.githubusercontent.com/a/b/main/x.jsonl", True),
+    ],
+)
+def test_spellings_and_other_names(url: str, matches: bool) -> None:
+    assert (blocked(url, PATTERNS) is not None) is matches

@@ -15,7 +15,6 @@ from tir_distill.records import (
     Usage,
     Verdict,
     conversation,
-    picture_paths,
 )
 
 ROW = {
@@ -113,4 +112,3 @@ def test_conversation_is_what_the_teacher_had() -> None:
         {"type": "image", "image": "tool_images/ab.png"},
     ]
     assert messages[5] == {"role": "assistant", "content": "<think>\nso\n</think>\n\n<answer>Mumbai</answer>"}
-    assert picture_paths(messages) == ["images/fvqa_train/fvqa_train_12.png", "tool_images/ab.png"]
