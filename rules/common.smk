@@ -33,6 +33,7 @@ wildcard_constraints:
     run="|".join(SAMPLED),
     legacy="[a-z][a-z0-9_]*",
     mix="[a-z][a-z0-9_]*",
+    part=r"\w[\w.-]*",
     index=r"\d{4}",
     shards=r"\d{4}",
 
@@ -42,7 +43,7 @@ def start_workflow():
     tir.write_resolved(config, Path(CONFIG))
     for run_dir in RUN_DIRS:
         tir.Marks(run_dir).clear()
-    for failed in tir.failed_legacy_audits(config):
+    for failed in tir.failed_part_audits(config):
         failed.unlink()
     if unset := tir.unset_variables(config):
         print(f"tir-distill: sampling will ask for {', '.join(unset)}: not in the environment or .env", file=sys.stderr)
@@ -61,7 +62,7 @@ def end_workflow(failed):
         print("\n".join(f"tir-distill: {line}" for line in tir.closing_words(config)), file=sys.stderr)
     else:
         code, reason = tir.exit_code_after_failure(
-            RUN_DIRS, terminated=TERMINATION.received, failed_audits=tir.failed_legacy_audits(config)
+            RUN_DIRS, terminated=TERMINATION.received, failed_audits=tir.failed_part_audits(config)
         )
         print(f"tir-distill: {reason}", file=sys.stderr)
         sys.exit(int(code))

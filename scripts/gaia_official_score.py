@@ -16,8 +16,8 @@ from typing import Any
 
 from tir_distill import cli
 from tir_distill.grading.gaia_scorer import question_scorer
-from tir_distill.grading.hand_files import SetAside, objects
 from tir_distill.records import TirError, write_json
+from tir_distill.records.hand_files import SetAside, objects
 
 __all__ = ["question_scorer"]
 

@@ -62,7 +62,7 @@ def questions_of(path: Path, limit: int | None) -> Prepared:
     question that could not be asked. Raises UsageError.
     """
     from tir_distill.evaluation.gaia import Prepared
-    from tir_distill.grading.hand_files import SetAside, objects
+    from tir_distill.records.hand_files import SetAside, objects
 
     aside = SetAside(path)
     questions: dict[str, Question] = {}

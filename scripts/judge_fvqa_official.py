@@ -28,7 +28,7 @@ IN_FLIGHT = 64
 async def run_calibration(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     from tir_distill.grading import Grader, calibrate
     from tir_distill.grading.calibration import labelled_case
-    from tir_distill.grading.hand_files import SetAside, objects
+    from tir_distill.records.hand_files import SetAside, objects
 
     cases, aside = [], SetAside(args.calibrate)
     for number, row in objects(args.calibrate, aside):

@@ -25,10 +25,16 @@ parser.add_argument(
 
 
 def main(args: argparse.Namespace) -> None:
+    from tir_distill.audit import Secrets
     from tir_distill.export.mix.publish import check_mix, push, stage_mix
     from tir_distill.questions.croissant import CONTEXT
 
-    check_mix(args.mix, args.img_root, allow=args.allow)
+    secrets = Secrets(tuple(cli.secret_values()))
+
+    def leaks(line: bytes) -> list[str]:
+        return [f"looks like a key ({finding.detail})" for finding in secrets.check(line)]
+
+    check_mix(args.mix, args.img_root, leaks=leaks, allow=args.allow)
     document = stage_mix(args.mix, args.img_root, args.stage, CONTEXT)
     files = [path for path in sorted(args.stage.rglob("*")) if path.is_file()]
     pictures = [path for path in files if path.is_relative_to(args.stage / "images")]

@@ -75,7 +75,7 @@ def _said(problem: Any) -> str:
     written = " ".join([*map(str, problem.absolute_path), repr(problem.instance)]).upper()
     if problem.validator == "additionalProperties" or not MAY_BE_SECRET.search(written):
         return str(problem.message)
-    if problem.validator == "pattern":
+    if problem.validator == "pattern" and str(problem.absolute_path[-1]).endswith("_env"):
         return "expected the name of an environment variable in capitals (keys are never written into a file)"
     return f"expected {problem.validator} {problem.validator_value!r} (the value is not shown: it may be a key)"
 
@@ -97,6 +97,10 @@ def _check_meaning(config: Mapping[str, Any], name: str) -> None:
     if any(entry["gate"] for entry in runs.values()) and not config["mixes"].get(config["student"]["mix"]):
         mix = config["student"]["mix"]
         raise UsageError(f"{name}: student.mix is {mix!r}, which is no mix, but a run waits for a gate")
+    for key, entry in config["mixes"].items():
+        files = [part["name"] for part in (entry or {"parts": []})["parts"] if "file" in part]
+        if twice := sorted({part for part in files if files.count(part) > 1}):
+            raise UsageError(f"{name}: mixes.{key}.parts has more than one part with the name {twice[0]!r}")
     fill = config["selection"]["fill"]
     if fill is not None and fill not in config["buckets"]:
         raise UsageError(f"{name}: selection.fill is {fill!r}; expected one of {sorted(config['buckets'])}")

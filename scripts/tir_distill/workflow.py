@@ -214,8 +214,21 @@ def mix_inputs(config: Mapping[str, Any], mix: str) -> list[str]:
             stem = f"{results}/legacy/{part['legacy']}_clean"
             files += [f"{stem}.jsonl", f"{stem}.audit.json"]
         else:
-            files.append(part["file"])
+            files += [part["file"], *([part_audit(config, mix, part["name"])] if part.get("audit", "any") else [])]
     return files
+
+
+def part_audit(config: Mapping[str, Any], mix: str, part: str) -> str:
+    """Where the audit of a part that is a plain file stands, once it passed."""
+    return f"{config['paths']['results']}/train/audits/{mix}/{part}.audit.json"
+
+
+def file_part(config: Mapping[str, Any], mix: str, part: str) -> dict[str, Any]:
+    """The part of that name. Raises UsageError when there is none."""
+    for entry in config["mixes"][mix]["parts"]:
+        if entry.get("name") == part:
+            return dict(entry)
+    raise UsageError(f"mixes.{mix} has no part with the name {part!r}")
 
 
 def run_files(config: Mapping[str, Any], run: str) -> list[str]:
@@ -285,10 +298,13 @@ class Marks:
             path.unlink(missing_ok=True)
 
 
-def failed_legacy_audits(config: Mapping[str, Any]) -> list[Path]:
-    """Reports of cleaned legacy rows that did not pass."""
-    folder = Path(config["paths"]["results"]) / "legacy"
-    files = [folder / f"{name}_clean.audit_failed.json" for name in config["legacy"]]
+def failed_part_audits(config: Mapping[str, Any]) -> list[Path]:
+    """Reports of cleaned legacy rows and of other files of a mix that did not pass."""
+    results = Path(config["paths"]["results"])
+    files = [results / "legacy" / f"{name}_clean.audit_failed.json" for name in config["legacy"]]
+    for mix, entry in config["mixes"].items():
+        names = [part["name"] for part in (entry or {"parts": []})["parts"] if "file" in part]
+        files += [results / "train" / "audits" / mix / f"{name}.audit_failed.json" for name in names]
     return [path for path in files if path.exists()]
 
 
@@ -310,7 +326,7 @@ def exit_code_after_failure(
         if Marks(run_dir).audit.exists():
             return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
     if failed_audits:
-        return ExitCode.AUDIT_FAILED, f"legacy rows: the audit failed, see {failed_audits[0]}"
+        return ExitCode.AUDIT_FAILED, f"rows for a mix: the audit failed, see {failed_audits[0]}"
     for run_dir in run_dirs:
         if (mark := Marks(run_dir).gate).exists():
             failing = [figure for figure in read_json(mark)["figures"] if not figure["passed"]]
@@ -400,12 +416,16 @@ def check_configuration(config: Mapping[str, Any]) -> None:
         sys.exit(int(ExitCode.USAGE))
 
 
+SEARCH_VARIABLES = {"serper": "SERPER_API_KEY", "searxng": "SEARXNG_URL", "corpus": "SEARCH_CORPUS"}
+"""What each search backend reads from the environment."""
+
+
 def unset_variables(config: Mapping[str, Any]) -> list[str]:
     """Variables that sampling will ask for and that neither the environment nor ``.env`` holds; none for a demo."""
     if config["demo"] and config["demo"]["serve"]:
         return []
     names = [config["teacher"][key] for key in ("url_env", "model_env")]
-    names += ["SERPER_API_KEY"] * (config["search"]["backend"] == "serper")
+    names.append(SEARCH_VARIABLES[config["search"]["backend"]])
     names += [config["judge"]["key_env"]] * config["judge"]["enabled"]
     from dotenv import dotenv_values
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tir_distill.records import write_jsonl
 from workflow_helpers import DemoRun
 
 pytestmark = [pytest.mark.workflow, pytest.mark.slow]
@@ -57,6 +58,25 @@ def test_priority_samples_only_its_buckets_and_the_rest_comes_later(demo: DemoRu
     p0_shards = len(list((demo.clone.root / "results/first/shards").rglob("*.trajectories.jsonl")))
     assert rest["sample_shard"] == everything["sample_shard"] - p0_shards
     shutil.rmtree(demo.clone.root / "results" / "first")
+
+
+def test_a_plain_file_joins_a_mix_only_with_a_passed_audit(demo: DemoRun, overlay: Overlay) -> None:
+    root, mine = demo.clone.root, {"name": "mine", "file": "mine.jsonl", "weight": 1}
+    rest = {"validation_share": 0, "cap_per_source": None, "cap_per_bucket": None, "non_commercial": True}
+    args = overlay({"mixes": {"demo": None, "wide": {"parts": [{"run": "demo", "weight": 1}, mine], **rest}}})
+    rows = [row | {"id": f"mine_{row['id']}"} for row in demo.clone.lines("results/demo/accepted.jsonl")[:3]]
+    bad = [*rows[:2], rows[2] | {"images": ["images/nowhere.png"]}]
+    write_jsonl(root / "mine.jsonl", bad)
+    failed = demo.clone.snakemake(*args)
+    assert failed.returncode == 3, failed.stdout[-3000:]
+    assert "results/train/audits/wide/mine.audit_failed.json" in failed.stdout
+    assert not (root / "results/train/wide").exists()
+    write_jsonl(root / "mine.jsonl", rows)
+    done = demo.clone.snakemake(*args)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert demo.clone.json("results/train/audits/wide/mine.audit.json")["rows"] == 3
+    assert not list((root / "results/train/audits/wide").glob("*failed*"))
+    shutil.rmtree(root / "results/train/wide")
 
 
 def test_top_up_buys_only_after_a_changed_filter_and_only_once(demo: DemoRun, overlay: Overlay) -> None:

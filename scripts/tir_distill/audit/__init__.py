@@ -14,6 +14,7 @@ from .findings import CHECKS, Book, Finding
 from .overlap import EvaluationIndex
 from .report import AuditReport
 from .run import Auditor, audit_file
+from .secrets import Secrets
 from .settings import PROFILES, AuditSettings, Profile
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "EvaluationIndex",
     "Finding",
     "Profile",
+    "Secrets",
     "audit_file",
 ]

@@ -47,6 +47,9 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
         load(tmp_path / "none.yaml")
 
 
+PLAIN = {"name": "mine", "file": "a.jsonl", "weight": 1}
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [
@@ -59,6 +62,8 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
         ({"teacher": {"key_env": "sk-secret"}}, r"teacher\.key_env"),
         ({"selection": {"fill": "fvqa"}}, "selection.fill"),
         ({"gate": {"override": "  "}}, r"gate\.override"),
+        ({"mixes": {"full": {"parts": [PLAIN, {**PLAIN, "file": "b.jsonl"}]}}}, r"mixes\.full\.parts.*name 'mine'"),
+        ({"mixes": {"full": {"parts": [{**PLAIN, "name": "../mine"}]}}}, r"mixes\.full"),
     ],
 )
 def test_a_wrong_key_is_named_by_its_path(tmp_path: Path, value: Any, words: str) -> None:

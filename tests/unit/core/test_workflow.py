@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tir_distill import workflow
-from tir_distill.config import load
-from tir_distill.records import ExitCode, TirError, write_json
+from tir_distill.config import ROOT, load
+from tir_distill.records import ExitCode, TirError, UsageError, write_json
 
 CODE = '''"""Doc."""
 import os
@@ -80,3 +81,68 @@ def test_a_wrong_key_ends_with_64_and_its_path(capsys: pytest.CaptureFixture[str
         workflow.check_configuration({**config, "filters": {**config["filters"], "min_think_charz": 3}})
     assert caught.value.code == 64
     assert "filters.min_think_charz:" in capsys.readouterr().err
+
+
+def with_parts(tmp_path: Path, *parts: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with one mix of these parts and one legacy file, everything below ``tmp_path``."""
+    config = load()
+    mix = {**config["mixes"]["full"], "parts": list(parts)}
+    return {
+        **config,
+        "paths": {**config["paths"], "results": str(tmp_path)},
+        "legacy": {"old": {"input": "old.jsonl", "images": None, "licence": "MIT", "no_thinking": "drop"}},
+        "mixes": {"pilot": None, "wide": mix},
+    }
+
+
+def test_every_part_of_a_mix_comes_with_its_audit(tmp_path: Path) -> None:
+    config = with_parts(
+        tmp_path,
+        {"run": "full", "weight": 1},
+        {"legacy": "old", "weight": 1},
+        {"name": "mine", "file": "mine.jsonl", "weight": 1},
+        {"name": "known", "file": "known.jsonl", "audit": None, "weight": 1},
+    )
+    assert workflow.mix_inputs(config, "wide") == [
+        f"{tmp_path}/full/accepted.jsonl",
+        f"{tmp_path}/full/audit.json",
+        f"{tmp_path}/legacy/old_clean.jsonl",
+        f"{tmp_path}/legacy/old_clean.audit.json",
+        "mine.jsonl",
+        f"{tmp_path}/train/audits/wide/mine.audit.json",
+        "known.jsonl",
+    ]
+    assert workflow.file_part(config, "wide", "known")["file"] == "known.jsonl"
+    with pytest.raises(UsageError, match="no part with the name 'yours'"):
+        workflow.file_part(config, "wide", "yours")
+
+
+@pytest.mark.parametrize("report", ["legacy/old_clean.audit_failed.json", "train/audits/wide/mine.audit_failed.json"])
+def test_a_part_that_fails_its_audit_ends_with_3(tmp_path: Path, report: str) -> None:
+    config = with_parts(tmp_path, {"name": "mine", "file": "mine.jsonl", "weight": 1})
+    assert workflow.failed_part_audits(config) == []
+    (tmp_path / report).parent.mkdir(parents=True)
+    write_json(tmp_path / report, {"passed": False})
+    failed = workflow.failed_part_audits(config)
+    code, words = workflow.exit_code_after_failure([tmp_path / "full"], failed_audits=failed)
+    assert code == ExitCode.AUDIT_FAILED
+    assert report in words
+    code, _ = workflow.exit_code_after_failure([tmp_path / "full"], failed_audits=failed, terminated="SIGTERM")
+    assert code == ExitCode.RESUMABLE
+
+
+def test_variables_that_sampling_will_miss(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("TEACHER_URL", "TEACHER_MODEL", "SERPER_API_KEY", "JUDGE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TEACHER_MODEL", "m")
+    (tmp_path / ".env").write_text("TEACHER_URL=http://127.0.0.1:1/v1\n")
+    config = load()
+    assert workflow.unset_variables(config) == ["SERPER_API_KEY", "JUDGE_API_KEY"]
+    free = {
+        **config,
+        "search": {**config["search"], "backend": "corpus"},
+        "judge": {**config["judge"], "enabled": False},
+    }
+    assert workflow.unset_variables(free) == ["SEARCH_CORPUS"]
+    assert workflow.unset_variables(load(ROOT / "config" / "demo.yaml")) == []

@@ -106,6 +106,10 @@ def test_croissant_is_valid_and_reads_the_rows(mix: Path) -> None:
     assert records[0]["train/has_self_search"] is False or not records[0]["train/has_self_search"]
 
 
+def no_leak(_: bytes) -> list[str]:
+    return []
+
+
 class FakeHub:
     def __init__(self) -> None:
         self.seen: list[tuple[str, dict[str, Any]]] = []
@@ -118,7 +122,7 @@ class FakeHub:
 
 
 def test_a_staged_folder_needs_no_other(mix: Path, tmp_path: Path) -> None:
-    check_mix(mix, tmp_path, allow=["CC-BY-NC-4.0"])
+    check_mix(mix, tmp_path, leaks=no_leak, allow=["CC-BY-NC-4.0"])
     stage = tmp_path / "stage"
     for _ in range(2):  # a second time makes it anew
         document = stage_mix(mix, tmp_path, stage, CONTEXT)
@@ -149,18 +153,18 @@ def test_a_staged_folder_needs_no_other(mix: Path, tmp_path: Path) -> None:
 
 def test_what_must_not_leave(mix: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--allow 'CC-BY-NC-4.0'"):
-        check_mix(mix, tmp_path)
+        check_mix(mix, tmp_path, leaks=no_leak)
     mark_private(tmp_path / "pictures")
     with pytest.raises(TirError, match="private"):
-        check_mix(mix, tmp_path, allow=["CC-BY-NC-4.0"])
+        check_mix(mix, tmp_path, leaks=no_leak, allow=["CC-BY-NC-4.0"])
     (tmp_path / "pictures" / "PRIVATE").unlink()
     with (mix / "train.jsonl").open("a") as handle:
         handle.write("{}\n")
     with pytest.raises(TirError, match=r"differs from what MIX\.json says"):
-        check_mix(mix, tmp_path, allow=["CC-BY-NC-4.0"])
+        check_mix(mix, tmp_path, leaks=no_leak, allow=["CC-BY-NC-4.0"])
     mark_private(mix)
     with pytest.raises(TirError, match="private"):
-        check_mix(mix, tmp_path)
+        check_mix(mix, tmp_path, leaks=no_leak)
 
 
 def test_the_command_uploads_nothing_unless_told(mix: Path, tmp_path: Path) -> None:
@@ -177,6 +181,12 @@ def test_the_command_uploads_nothing_unless_told(mix: Path, tmp_path: Path) -> N
     environment = os.environ | {"HF_TOKEN": "hf_sentinel_of_a_key", "HF_ENDPOINT": closed, "HF_HUB_OFFLINE": "0"}
     refused = run()
     assert refused.returncode == 64
+    environment["ASKED_API_KEY"] = "question 3"
+    leaked = run("--allow", "CC-BY-NC-4.0")
+    assert leaked.returncode == 1
+    assert "looks like a key" in leaked.stderr
+    assert "question 3" not in leaked.stderr
+    del environment["ASKED_API_KEY"]
     assert not (tmp_path / "stage").exists()
     done = run("--allow", "CC-BY-NC-4.0")
     assert done.returncode == 0, done.stderr
@@ -188,6 +198,14 @@ def test_the_command_uploads_nothing_unless_told(mix: Path, tmp_path: Path) -> N
     assert failed.returncode == 1
     assert "o/n: not uploaded" in failed.stderr
     assert "Traceback" not in failed.stderr
+
+
+def test_a_row_with_a_key_does_not_leave(mix: Path, tmp_path: Path) -> None:
+    def leaks(line: bytes) -> list[str]:
+        return ["looks like a key"] if b"question 3" in line else []
+
+    with pytest.raises(TirError, match=r"(train|validation)\.jsonl:\d+: looks like a key"):
+        check_mix(mix, tmp_path, leaks=leaks, allow=["CC-BY-NC-4.0"])
 
 
 def test_the_hub_library_has_what_is_used() -> None:

@@ -16,7 +16,7 @@ from ledger_helpers import WIDE, mock_serper, open_ledger, owner, serper_tool, s
 from tir_distill.ledger import Caps, Door, Fetched
 from tir_distill.records import ToolCall, ToolResult, UsageError
 from tir_distill.tools.backends import QueryRefused, TryAgain, backend_from_env
-from tir_distill.tools.backends.corpus import CorpusBackend, around, build_corpus, terms
+from tir_distill.tools.backends.corpus import CorpusBackend, Document, around, build_corpus, terms
 from tir_distill.tools.backends.http import retry_after_s
 from tir_distill.tools.backends.searxng import SearxngBackend
 from tir_distill.tools.backends.serper import SerperBackend
@@ -234,10 +234,10 @@ def test_retry_after_in_both_forms() -> None:
 # ---- the local corpus -----------------------------------------------------------------------------------------------
 
 DOCS = [
-    ("https://x.org/1", "Taj Mahal", "A white marble tomb in Agra, built by Shah Jahan.", "2020-01-01"),
-    ("https://x.org/2", "Gateway of India", "An arch in Mumbai, seen from the Taj Mahal Palace hotel.", None),
-    ("https://x.org/3", "长城", "长城位于中国北部,绵延万里。", None),
-    ("https://x.org/4", "C", "Go is a board game.", None),
+    Document("https://x.org/1", "Taj Mahal", "A white marble tomb in Agra, built by Shah Jahan.", "2020-01-01"),
+    Document("https://x.org/2", "Gateway of India", "An arch in Mumbai, seen from the Taj Mahal Palace hotel.", None),
+    Document("https://x.org/3", "长城", "长城位于中国北部,绵延万里。", None),
+    Document("https://x.org/4", "C", "Go is a board game.", None),
 ]
 
 
@@ -267,7 +267,7 @@ def test_the_corpus_finds(tmp_path: Path, query: str, urls: list[str]) -> None:
 def test_the_corpus_file_is_part_of_the_key(tmp_path: Path) -> None:
     backend = corpus(tmp_path)
     before = backend.params()
-    build_corpus(tmp_path / "corpus.sqlite", [*DOCS, ("u", "t", "b" * 9000, None)])
+    build_corpus(tmp_path / "corpus.sqlite", [*DOCS, Document("u", "t", "b" * 9000)])
     assert backend.params() != before
     assert not CorpusBackend.paid
 

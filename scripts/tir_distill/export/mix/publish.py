@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from .croissant import croissant
 from .write import write_parquet
 
 ROWS = ("train.jsonl", "validation.jsonl")
+TEXTS = (*ROWS, "MIX.json", "README.md", "croissant.json")
 
 
 class Hub(Protocol):
@@ -28,10 +29,13 @@ class Hub(Protocol):
     def upload_folder(self, *, repo_id: str, repo_type: str, folder_path: str, commit_message: str) -> Any: ...
 
 
-def check_mix(folder: Path, image_root: Path, *, allow: Sequence[str] = ()) -> dict[str, Any]:
+def check_mix(
+    folder: Path, image_root: Path, *, leaks: Callable[[bytes], Iterable[str]], allow: Sequence[str] = ()
+) -> dict[str, Any]:
     """MIX.json of a mix that may leave. ``allow``: licences that forbid, or do not grant, commercial use and may go.
 
-    Raises TirError for changed files and for anything from a folder marked private, UsageError for such a licence.
+    ``leaks`` says in words what of a line looks like a key. Raises TirError for such a line, for changed files and for
+    anything from a folder marked private, UsageError for such a licence.
     """
     refuse_private([folder])
     document: dict[str, Any] = read_json(folder / "MIX.json")
@@ -47,6 +51,11 @@ def check_mix(folder: Path, image_root: Path, *, allow: Sequence[str] = ()) -> d
             f"them out (mixes.{document['name']}.non_commercial: false), or say that they may go: {flags}"
         )
     refuse_private({(image_root / path).parent: image_root / path for path in _pictures(folder)}.values())
+    for name in TEXTS:
+        with (folder / name).open("rb") as handle:
+            for number, line in enumerate(handle, start=1):
+                for words in leaks(line):
+                    raise TirError(f"{folder / name}:{number}: {words}; take the row out and build the mix again")
     return document
 
 

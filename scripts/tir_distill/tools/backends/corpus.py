@@ -14,11 +14,11 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...ledger import Door, Fetched
-from ...records import UsageError
-from ..search_results import SearchResult, distinct
+from ...records import TirError, UsageError
+from ..search_results import SearchResult, distinct, one_line
 from ..search_settings import SearchSettings
 from .base import answer
 
@@ -30,16 +30,46 @@ _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
-def build_corpus(path: Path, docs: Iterable[tuple[str, str, str, str | None]]) -> int:
-    """Write a corpus file anew from ``(url, title, body, date)``; returns how many documents it holds."""
+class Document(NamedTuple):
+    """One page of a corpus, as its table holds it."""
+
+    url: str
+    title: str
+    body: str
+    date: str | None = None
+
+
+def document_of(value: Mapping[str, Any]) -> Document | str:
+    """A document from ``url``, ``text``, ``title`` and ``date``, or in words what is missing."""
+    url, text = one_line(value.get("url")), value.get("text")
+    if not url:
+        return "url: expected the address of the page"
+    if not isinstance(text, str) or not text.strip():
+        return "text: expected the text of the page"
+    return Document(url, one_line(value.get("title")) or url, text, one_line(value.get("date")) or None)
+
+
+def build_corpus(path: Path, docs: Iterable[Document]) -> int:
+    """Write a corpus file, which takes its place when it is whole; returns how many documents it holds.
+
+    Raises TirError when there is none; an older file then stays.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "CREATE VIRTUAL TABLE docs USING fts5(url UNINDEXED, title, body, date UNINDEXED, tokenize='trigram')"
-        )
-        cursor = connection.executemany("INSERT INTO docs VALUES (?, ?, ?, ?)", docs)
-        return cursor.rowcount if cursor.rowcount > 0 else 0
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with contextlib.closing(sqlite3.connect(part)) as connection, connection:
+            connection.execute(
+                "CREATE VIRTUAL TABLE docs USING fts5(url UNINDEXED, title, body, date UNINDEXED, tokenize='trigram')"
+            )
+            cursor = connection.executemany("INSERT INTO docs VALUES (?, ?, ?, ?)", docs)
+            count = max(cursor.rowcount, 0)
+        if not count:
+            raise TirError(f"{path}: no document was usable; expected url and text in each line")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return count
 
 
 def terms(query: str) -> list[str]:

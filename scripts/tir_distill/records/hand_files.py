@@ -1,6 +1,6 @@
 """JSON Lines that people write (labels, predictions, questions): a bad line is named, counted, set aside.
 
-Files of the workflow itself are read by ``records.read_jsonl``, which stops at a bad line: there it means damage.
+Files of the workflow itself are read by ``read_jsonl``, which stops at a bad line: there it means damage.
 """
 
 from __future__ import annotations
