@@ -30,7 +30,7 @@ rule build_mix:
         mix=lambda wildcards: config["mixes"][wildcards.mix],
         seed=config["seed"],
         max_length=config["max_length"],
-        near=[config["decontamination"][key] for key in ("jaccard_min", "long_text_min_units")],
+        near=[config["decontamination"][key] for key in ("jaccard_min", "long_text_min_units", "phash_max_distance", "flat_max_std")],
         code=tir.code_digest("export", "questions", "sources", "mixing.py"),
         config=CONFIG,
     shell:

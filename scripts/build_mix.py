@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ def main(args: argparse.Namespace) -> None:
         write_launch_files,
         write_mix,
     )
-    from tir_distill.mixing import evaluation_matcher, near_duplicates, row_tokens
+    from tir_distill.mixing import NearJoins, Pictures, evaluation_matcher, row_tokens
     from tir_distill.questions.croissant import CONTEXT
     from tir_distill.sources import TextPrint
 
@@ -44,7 +43,8 @@ def main(args: argparse.Namespace) -> None:
     count = row_tokens(Tokens.from_config(config))
     refuse_private([args.out, *(part.path for part in settings.parts)])
     drops = Drops()
-    match = evaluation_matcher(args.eval_index, config)
+    pictures = Pictures(config["decontamination"]["flat_max_std"])
+    match = evaluation_matcher(args.eval_index, pictures)
     entries = []
     with cli.ProgressLine(f"mix {settings.name}") as progress:
         for number, part in enumerate(settings.parts):
@@ -57,14 +57,12 @@ def main(args: argparse.Namespace) -> None:
                 text_print=TextPrint.of,
                 count_tokens=lambda row, root=part.row_root: count(row, root),
                 evaluation_match=match,
+                picture_hash=pictures.hash_of,
                 max_length=settings.max_length,
             ):
                 entries.append(entry)
                 progress.update(done=len(entries))
-
-    def near(sets: Sequence[tuple[int, ...]]) -> Iterable[tuple[int, int, float]]:
-        return near_duplicates(sets, settings.near_duplicate_jaccard, settings.near_duplicate_min_units)
-
+    near = NearJoins(settings.near_duplicate_jaccard, settings.near_duplicate_min_units)
     lines = choose(entries, settings, near, drops)
     if all(line.validation for line in lines):
         left_out = "; ".join(

@@ -290,14 +290,16 @@ def hammer(
             from tir_distill.records import Stopped, ToolCall
 
             who = owner(options.get("question") or f"s{shard}q{number // 4}", sample=shard * 1000 + number)
+            made = 0
             for turn, query in enumerate(plan[number]):
                 call = ToolCall(id=f"call_{turn}_0", name="search", arguments=json.dumps({"query": query}))
                 try:
-                    result = await tool.call(who, call)
+                    result = await tool.call(who, call, made=made)
                 except Stopped as stop:
                     report[f"stopped_{stop.reason}"] += 1
                     return
                 report[f"cap_{result.meta['cap']}" if "cap" in result.meta else result.status] += 1
+                made += "cap" not in result.meta
                 report["billed"] += result.meta["billed"]
                 report["cached"] += int(result.meta["cached"])
 

@@ -313,7 +313,7 @@ class StubSession:
     closed: bool = False
     seen: list[ToolCall] = field(default_factory=list)
 
-    async def call(self, asked: ToolCall) -> ToolResult:
+    async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
         self.seen.append(asked)
         if asked.malformed:
             return ToolResult(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +13,37 @@ from .export import Tokens, row_messages
 from .records import BadRow
 
 
-def evaluation_matcher(index_path: Path, config: Mapping[str, Any]) -> Callable[[str, list[Path]], str | None]:
+class Pictures:
+    """What the pictures of a mix look like. Each file is decoded once."""
+
+    def __init__(self, flat_max_std: float) -> None:
+        self._flat_max_std = flat_max_std
+        self._known: dict[Path, tuple[str, bool]] = {}
+
+    def print_of(self, path: Path) -> tuple[str, bool]:
+        """Perceptual hash and whether the picture has no contrast. Raises BadRow for one that cannot be read."""
+        if path not in self._known:
+            from .sources import picture_print
+
+            with _opened(path) as image:
+                found = picture_print(image, "", self._flat_max_std)
+            self._known[path] = (found.phash, found.flat)
+        return self._known[path]
+
+    def hash_of(self, path: Path) -> int | None:
+        """The hash as a number; None without contrast. Raises BadRow."""
+        phash, flat = self.print_of(path)
+        return None if flat else int(phash, 16)
+
+
+def evaluation_matcher(index_path: Path, pictures: Pictures) -> Callable[[str, list[Path]], str | None]:
     """Which evaluation item a question with these picture files is, or None. Raises TirError for a missing index."""
     from .questions import EvaluationIndex
-    from .sources import picture_print
 
     index = EvaluationIndex.load(index_path)
-    flat_max_std = config["decontamination"]["flat_max_std"]
-    known: dict[Path, tuple[str, bool]] = {}
 
-    def print_of(path: Path) -> tuple[str, bool]:
-        if path not in known:
-            with _opened(path) as image:
-                found = picture_print(image, "", flat_max_std)
-            known[path] = (found.phash, found.flat)
-        return known[path]
-
-    def match(text: str, pictures: list[Path]) -> str | None:
-        found = index.match_text(text, [print_of(path) for path in pictures])
+    def match(text: str, files: list[Path]) -> str | None:
+        found = index.match_text(text, [pictures.print_of(path) for path in files])
         return str(found[0]) if found else None
 
     return match
@@ -46,18 +60,36 @@ def _opened(path: Path) -> Any:
     return image
 
 
-def near_duplicates(
-    sets: Sequence[tuple[int, ...]], minimum: float, min_units: int
-) -> Iterator[tuple[int, int, float]]:
-    """All pairs of shingle sets with that Jaccard or more, the smaller index first, each once."""
-    from .questions.jaccard import JaccardIndex, Sets
+@dataclass(frozen=True, slots=True)
+class NearJoins:
+    """Near duplicates among questions and pictures, by the exact joins of decontamination."""
 
-    if not sets:
-        return
-    joined = Sets.of(sets)
-    for left, right, value in zip(*JaccardIndex(joined, minimum, min_units).pairs(joined), strict=True):
-        if left < right:
-            yield int(left), int(right), float(value)
+    jaccard_min: float
+    min_units: int
+
+    def texts(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+        """All pairs of shingle sets with that Jaccard or more, the smaller index first, each once."""
+        from .questions.jaccard import JaccardIndex, Sets
+
+        if not sets:
+            return
+        joined = Sets.of(sets)
+        left, right, _ = JaccardIndex(joined, self.jaccard_min, self.min_units).pairs(joined)
+        yield from _each_once(left, right)
+
+    def pictures(self, hashes: Sequence[int], max_bits: int) -> Iterator[tuple[int, int]]:
+        """All pairs of 64-bit hashes within that many bits, the smaller index first, each once."""
+        import numpy as np
+
+        from .questions.hamming import HammingIndex
+
+        values = np.array(hashes, dtype=np.uint64)
+        left, right, _ = HammingIndex(values, max_bits).pairs(values)
+        yield from _each_once(left, right)
+
+
+def _each_once(left: Iterable[int], right: Iterable[int]) -> Iterator[tuple[int, int]]:
+    return ((int(one), int(other)) for one, other in zip(left, right, strict=True) if one < other)
 
 
 def row_tokens(tokens: Tokens) -> Callable[[Mapping[str, Any], Path], int]:

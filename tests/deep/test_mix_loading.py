@@ -19,6 +19,7 @@ from PIL import Image
 
 from tir_distill.export.mix import Drops, MixSettings, Part, choose, read_part, sft_arguments, write_launch_files
 from tir_distill.export.mix.write import write_mix
+from tir_distill.mixing import NearJoins
 from tir_distill.records import read_jsonl, write_jsonl
 from tir_distill.sources import TextPrint
 
@@ -100,10 +101,11 @@ def mix(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text_print=TextPrint.of,
             count_tokens=lambda row: len(row["messages"]),
             evaluation_match=lambda text, pictures: None,
+            picture_hash=lambda _: None,
             max_length=settings.max_length,
         )
     ]
-    document = write_mix(choose(entries, settings, lambda sets: [], drops), settings, drops, folder / "out")
+    document = write_mix(choose(entries, settings, NearJoins(0.8, 12), drops), settings, drops, folder / "out")
     assert drops.counts == {}
     assert document["rows"] == {"train": 75, "validation": 0}
     return folder / "out"
@@ -120,6 +122,7 @@ def chosen(folder: Path, names: tuple[str, ...]) -> MixSettings:
         non_commercial=True,
         near_duplicate_jaccard=0.8,
         near_duplicate_min_units=12,
+        near_duplicate_bits=6,
         max_length=1000,
     )
 

@@ -31,7 +31,7 @@ CAPS = Caps(per_trajectory=8, per_question=3, total=3)
 
 def ask(ledger: Ledger, query: str, fetch: Any, call_id: str = "call_0_0", caps: Caps = CAPS, **who: Any) -> Any:
     return ledger.search(
-        owner(**who), query, call_id=call_id, caps=caps, backend="serper", params={"num": 8}, fetch=fetch
+        owner(**who), query, call_id=call_id, made=0, caps=caps, backend="serper", params={"num": 8}, fetch=fetch
     )
 
 
@@ -218,7 +218,7 @@ def questions_answered(
             name = f"q{number}"
             try:
                 call = ToolCall(id="call_0_0", name="search", arguments=json.dumps({"query": f"about {name}"}))
-                result = await tool.call(owner(name), call)
+                result = await tool.call(owner(name), call, made=0)
             except Stopped as stop:
                 reasons.add(stop.reason)
                 return
@@ -295,7 +295,7 @@ def one_call(tmp_path: Path, serper: Any, query: str = "a", **options: Any) -> t
         tool = serper_tool(ledger, serper.url, **options)
         call = ToolCall(id="call_0_0", name="search", arguments=json.dumps({"query": query}))
         try:
-            return await tool.call(owner(), call), ledger.run_totals("full")
+            return await tool.call(owner(), call, made=0), ledger.run_totals("full")
         finally:
             await tool.close()
             ledger.close()
@@ -354,7 +354,7 @@ def test_an_empty_answer_is_believed_only_when_it_comes_twice(tmp_path: Path) ->
             ledger = open_ledger(sqlite_url(tmp_path))
             tool = serper_tool(ledger, serper.url)
             call = ToolCall(id=f"call_{number}_0", name="search", arguments=json.dumps({"query": query}))
-            result = await tool.call(owner(), call)
+            result = await tool.call(owner(), call, made=0)
             await tool.close()
             ledger.close()
             return result.content
@@ -384,7 +384,7 @@ def test_a_dead_provider_is_an_infrastructure_fault_and_in_the_end_a_stop(tmp_pa
             for number in range(10):
                 call = ToolCall(id=f"call_{number}_0", name="search", arguments=json.dumps({"query": str(number)}))
                 try:
-                    assert (await tool.call(owner(), call)).status == "infrastructure"
+                    assert (await tool.call(owner(), call, made=0)).status == "infrastructure"
                 except Stopped as stop:
                     await tool.close()
                     ledger.close()

@@ -104,22 +104,23 @@ class Ledger:
         query: str,
         *,
         call_id: str,
+        made: int,
         caps: Caps,
         backend: str,
         params: Mapping[str, Any],
         fetch: Callable[[Door], Awaitable[Fetched]],
-        attempt: str = "",
         paid: bool = True,
     ) -> SearchOutcome:
         """Answer one search call from the cache, or by ``fetch`` within all budgets, or with the cap that was reached.
 
-        ``call_id`` and ``attempt`` (one name per try at the trajectory; this process's when left out) let a killed and
-        repeated call count once. ``fetch`` gets a door and must pass it before each request that it writes, as close to
-        the writing as it can: what is decided there (time slot, stop flag, whether the query is still ours to pay)
-        holds for that moment. ``paid=False``: a free backend, counted for the trajectory only. Raises Stopped, and
+        ``call_id`` lets a killed and repeated call count once. ``made``: searches of the trajectory before this one, as
+        its conversation has it; no book of calls could say which of them a conversation that was killed, taken up again
+        and perhaps set back still holds. ``fetch`` gets a door and must pass it before each request that it writes, as
+        close to the writing as it can: what is decided there (time slot, stop flag, whether the query is still ours to
+        pay) holds for that moment. ``paid=False``: a free backend, counted for the trajectory only. Raises Stopped, and
         whatever ``fetch`` raises.
         """
-        request = Request.of(owner, call_id, attempt or self._holder, query, backend, params, caps, paid)
+        request = Request.of(owner, call_id, made, query, backend, params, caps, paid)
         self._enter_loop()
         async with self._flights.turn(request.key) as flight:
             while True:

@@ -15,7 +15,6 @@ import orjson
 from sqlalchemy import Connection
 
 from . import leases, statements, stops, token_budget
-from .call_counts import CallMark, calls_before, turn_of
 from .keys import search_key, storable
 from .outcomes import CapScope, Fetched, StopFlag
 from .owner import Caps, Owner
@@ -29,7 +28,7 @@ class Request:
 
     owner: Owner
     call_id: str
-    attempt: str
+    made: int
     query: str
     backend: str
     params: Mapping[str, Any]
@@ -42,7 +41,7 @@ class Request:
         cls,
         owner: Owner,
         call_id: str,
-        attempt: str,
+        made: int,
         query: str,
         backend: str,
         params: Mapping[str, Any],
@@ -52,7 +51,7 @@ class Request:
         return cls(
             owner=owner,
             call_id=call_id,
-            attempt=attempt,
+            made=made,
             query=query,
             backend=backend,
             params=params,
@@ -112,22 +111,17 @@ def begin(connection: Connection, now: float, settings: LedgerSettings, holder: 
     flag = stops.flag_of(seen.stop_reason, seen.stop_detail, seen.stop_at)
     if flag is not None and not flag.soft:
         return Step("stopped", flag=flag)
-    calls = statements.run(
-        connection, statements.CALLS, {"run": owner.run, "question": owner.question_id, "sample": owner.sample}
-    ).fetchall()
-    marks = [CallMark(call_id=row[0], turn=row[1], attempt=row[2], at=row[3]) for row in calls]
-    if calls_before(marks, request.call_id, request.attempt) >= request.caps.per_trajectory:
+    if request.made >= request.caps.per_trajectory:
         return Step("cap", scope="trajectory")
     if seen.state == "good" and _fresh(seen.fetched_at, now, settings):
-        before = next((row[5] for row in calls if row[0] == request.call_id and row[4] == request.key), "open")
-        return _from_cache(connection, now, request, seen.payload or b"", before)
+        return _from_cache(connection, request, seen.payload or b"")
     if seen.holder is not None:
         return Step("wait")
     refusal = _refusal(connection, now, settings, request, seen) if request.paid else None
     if refusal is not None:
         return refusal
     _take_lease(connection, now, settings, holder, request)
-    _mark(connection, now, request, "open")
+    _mark(connection, request, "open")
     return Step("fetch")
 
 
@@ -161,7 +155,7 @@ def settle(
     if request.paid:
         add_to_question(connection, owner.run, owner.question_id, 1)
         add_to_run(connection, owner.run, billed=1, usd=fetched.credits * settings.usd_per_search)
-    _mark(connection, now, request, "paid" if request.paid else "free")
+    _mark(connection, request, "paid" if request.paid else "free")
 
 
 def _outcome(connection: Connection, request: Request) -> str | None:
@@ -177,7 +171,7 @@ def _fresh(fetched_at: float | None, now: float, settings: LedgerSettings) -> bo
     return settings.cache_max_age_s is None or now - (fetched_at or 0.0) <= settings.cache_max_age_s
 
 
-def _mark(connection: Connection, now: float, request: Request, outcome: str) -> None:
+def _mark(connection: Connection, request: Request, outcome: str) -> None:
     owner = request.owner
     statements.run(
         connection,
@@ -187,21 +181,19 @@ def _mark(connection: Connection, now: float, request: Request, outcome: str) ->
             "question": owner.question_id,
             "sample": owner.sample,
             "call_id": request.call_id,
-            "turn": turn_of(request.call_id),
-            "attempt": request.attempt,
-            "now": now,
             "key": request.key,
             "outcome": outcome,
         },
     )
 
 
-def _from_cache(connection: Connection, now: float, request: Request, packed: bytes, before: str) -> Step:
+def _from_cache(connection: Connection, request: Request, packed: bytes) -> Step:
     """A kept answer. A call that had been answered before it was killed counts as it did then."""
+    before = _outcome(connection, request) or "open"
     if before == "open":
         add_to_run(connection, request.owner.run, cache_hits=1)
     outcome = "cached" if before == "open" else before
-    _mark(connection, now, request, outcome)
+    _mark(connection, request, outcome)
     return Step("answer", packed=packed, billed=int(outcome == "paid"), cached=outcome == "cached")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -44,9 +44,6 @@ calls = Table(
     Column("question_id", Text, primary_key=True),
     Column("sample", Integer, primary_key=True),
     Column("call_id", Text, primary_key=True),
-    Column("turn", Integer, nullable=False),
-    Column("attempt", Text, nullable=False),
-    Column("at", Float, nullable=False),
     Column("key", String(64), nullable=False),
     Column("outcome", String(8), nullable=False),  # open | cached | paid | free
 )

@@ -39,7 +39,7 @@ LOOK = text("""
     LEFT JOIN questions ON questions.run = :run AND questions.question_id = :question
     LEFT JOIN answers ON answers.key = :key
 """)
-"""All that a decision on one search depends on, but for the trajectory's calls. A lease counts until it is given back,
+"""All that a decision on one search depends on. A lease counts until it is given back,
 whether or not its time has passed: its owner may only be slow (``leases.abandoned`` judges that)."""
 
 DOOR = text("""
@@ -50,16 +50,10 @@ DOOR = text("""
 """)
 """What may still forbid a request that is about to be written."""
 
-CALLS = text("""
-    SELECT call_id, turn, attempt, at, key, outcome FROM calls
-    WHERE run = :run AND question_id = :question AND sample = :sample
-""")
-
 MARK_CALL = text("""
-    INSERT INTO calls (run, question_id, sample, call_id, turn, attempt, at, key, outcome)
-    VALUES (:run, :question, :sample, :call_id, :turn, :attempt, :now, :key, :outcome)
-    ON CONFLICT (run, question_id, sample, call_id) DO UPDATE
-    SET attempt = excluded.attempt, at = excluded.at, key = excluded.key, outcome = excluded.outcome
+    INSERT INTO calls (run, question_id, sample, call_id, key, outcome)
+    VALUES (:run, :question, :sample, :call_id, :key, :outcome)
+    ON CONFLICT (run, question_id, sample, call_id) DO UPDATE SET key = excluded.key, outcome = excluded.outcome
 """)
 
 TAKE_LEASE = text("""

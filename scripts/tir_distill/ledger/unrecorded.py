@@ -26,7 +26,7 @@ def keep(path: Path | None, request: Request, fetched: Fetched) -> None:
     row = {
         "owner": asdict(request.owner),
         "call_id": request.call_id,
-        "attempt": request.attempt,
+        "made": request.made,
         "query": request.query,
         "backend": request.backend,
         "params": dict(request.params),

@@ -95,9 +95,9 @@ async def converse(
         calls = keep_calls(reply.calls, index, limits.max_calls_per_turn)
         if any(call.recovered for call in calls):
             notes.append(f"turn {index}: call recovered from text")
-        asked = sum(call.name == SEARCH for call in calls)
-        in_order = tight or searches(turns) + asked > limits.max_searches
-        done = await run_calls(calls, index, session, memory, recorder, searches_in_order=in_order)
+        made, asked = searches(turns), sum(call.name == SEARCH for call in calls)
+        in_order = tight or made + asked > limits.max_searches
+        done = await run_calls(calls, index, session, memory, recorder, made=made, searches_in_order=in_order)
         results = with_notice(done, turns, limits)
         turn = Turn(
             index=index,

@@ -10,18 +10,14 @@ from dataclasses import replace
 
 from ..records import ToolResult, Turn
 from .settings import Limits
-from .tool_turn import SEARCH
+from .tool_turn import is_search
 
 ENDING = "Do not call tools any more: give your final answer now inside <answer></answer>."
 
 
 def searches(turns: Sequence[Turn]) -> int:
-    """Search calls that were answered, billed or cached."""
-    return sum(
-        result.name == SEARCH and result.status == "ok" and "cap" not in result.meta
-        for turn in turns
-        for result in turn.results
-    )
+    """Searches of these turns that were answered."""
+    return sum(is_search(result) for turn in turns for result in turn.results)
 
 
 def with_notice(results: tuple[ToolResult, ...], earlier: Sequence[Turn], limits: Limits) -> tuple[ToolResult, ...]:
@@ -33,7 +29,7 @@ def with_notice(results: tuple[ToolResult, ...], earlier: Sequence[Turn], limits
 
 
 def _reached(results: tuple[ToolResult, ...], earlier: Sequence[Turn], limits: Limits) -> str | None:
-    here = sum(r.name == SEARCH and r.status == "ok" and "cap" not in r.meta for r in results)
+    here = sum(map(is_search, results))
     capped = any("cap" in result.meta for result in results)
     if capped or (here and searches(earlier) + here >= limits.max_searches):
         return "The search limit of this question is reached."

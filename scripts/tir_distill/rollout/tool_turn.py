@@ -32,6 +32,11 @@ def keep_calls(asked: Sequence[AskedCall], turn: int, limit: int) -> tuple[ToolC
     )
 
 
+def is_search(result: ToolResult) -> bool:
+    """A search that was answered, billed or cached: what the trajectory's limit counts."""
+    return result.name == SEARCH and result.status == "ok" and "cap" not in result.meta
+
+
 async def run_calls(
     calls: Sequence[ToolCall],
     turn: int,
@@ -39,33 +44,36 @@ async def run_calls(
     memory: Memory,
     recorder: Recorder,
     *,
+    made: int,
     searches_in_order: bool = False,
 ) -> tuple[ToolResult, ...]:
     """Results in call order; each is recorded the moment it is there.
 
-    ``searches_in_order``: searches run one after the other, because not all of them may be answered and which ones are
-    must not depend on speed. After a kill in such a turn all its searches are made again (the cache answers what was
-    paid for), because the ledger counts the turn under way by the try at hand.
+    ``made``: searches of the earlier turns. ``searches_in_order``: searches run one after the other, because not all of
+    them may be answered and which ones are must not depend on speed.
 
     Raises SampleFault when a tool failed on our side, Stopped when the run must end; not before the other calls of the
     turn have ended and are recorded, because they are paid for.
     """
+    here = {position: memory.results.get((turn, position)) for position in range(len(calls))}
 
-    again = searches_in_order and any(
-        call.name == SEARCH and (turn, position) not in memory.results for position, call in enumerate(calls)
-    )
+    def before(position: int) -> int:
+        """Searches before this one; those of this turn that run beside it count as answered: then no limit is near."""
+        earlier = [here[p] for p in range(position) if calls[p].name == SEARCH]
+        return made + sum(result is None or is_search(result) for result in earlier)
 
     async def one(position: int, call: ToolCall) -> ToolResult:
-        known = memory.results.get((turn, position))
-        if known is not None and not (again and call.name == SEARCH):
+        known = here[position]
+        if known is not None:
             return known
-        result = await session.call(call)
+        result = await session.call(call, made=before(position))
         if result.status == "infrastructure":
             raise SampleFault(f"tool_{call.name}", result.content[:200])
         if result.meta.get("cap") == "run":  # nothing was searched: the call is made again when the budget is raised
             raise Stopped("budget_searches", "the run's limit of billed searches is reached")
         if result.call_id != call.id:
             result = replace(result, call_id=call.id)
+        here[position] = result
         recorder.result(turn, position, result)
         return result
 

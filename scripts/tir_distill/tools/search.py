@@ -43,10 +43,10 @@ class SearchTool:
         settings = SearchSettings.from_config(config)
         return cls(ledger, settings, backend_from_env(settings))
 
-    async def call(self, owner: Owner, call: ToolCall, attempt: str = "") -> ToolResult:
+    async def call(self, owner: Owner, call: ToolCall, *, made: int) -> ToolResult:
         """Run one call. Raises Stopped when the run must stop; everything else is said in the result.
 
-        ``attempt``: a name of this try at the trajectory, where the caller has one (see ``Ledger.search``).
+        ``made``: searches that the trajectory has made before this one.
         """
         query, problem = read_query(call)
         if query is None:
@@ -57,7 +57,7 @@ class SearchTool:
                 owner,
                 query,
                 call_id=call.id,
-                attempt=attempt,
+                made=made,
                 caps=self._settings.caps[owner.task_type],
                 backend=self._backend.name,
                 params=self._backend.params(),

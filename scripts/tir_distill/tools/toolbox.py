@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -100,11 +99,10 @@ class ToolSession:
 
     def __init__(self, toolbox: Toolbox, owner: Owner, python: PythonTool) -> None:
         self._toolbox, self._owner, self._python = toolbox, owner, python
-        self._attempt = secrets.token_hex(8)
 
-    async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call. A model's mistake is an answer with status ``model_error``. Raises Stopped when the run must
-        stop, TirError when a question picture is missing.
+    async def call(self, call: ToolCall, *, made: int = 0) -> ToolResult:
+        """Run one call; ``made``: searches of this conversation before it. A model's mistake is an answer with status
+        ``model_error``. Raises Stopped when the run must stop, TirError when a question picture is missing.
         """
         try:
             argument(call)
@@ -114,7 +112,7 @@ class ToolSession:
             return await self._python.call(call)
         if call.name == "open":
             return await self._toolbox.opener.call(call)
-        result = await self._toolbox.search.call(self._owner, call, self._attempt)
+        result = await self._toolbox.search.call(self._owner, call, made=made)
         content, cut = for_model(result.content, self._toolbox.max_chars)
         return dataclasses.replace(result, content=content, meta={**result.meta, "truncated": cut})
 

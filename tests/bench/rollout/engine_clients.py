@@ -216,11 +216,18 @@ async def with_engine(url: str, conversations: int, concurrency: int, picture: s
             def __init__(self, owner: Owner) -> None:
                 self.owner = owner
 
-            async def call(self, asked: ToolCall) -> ToolResult:
+            async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
                 meta: dict[str, Any] = {}
                 if asked.name == "search":
                     outcome = await ledger.search(
-                        self.owner, asked.arguments, call_id=asked.id, caps=caps, backend="x", params={}, fetch=fetch
+                        self.owner,
+                        asked.arguments,
+                        call_id=asked.id,
+                        made=made,
+                        caps=caps,
+                        backend="x",
+                        params={},
+                        fetch=fetch,
                     )
                     meta = {"query": asked.arguments, "billed": outcome.billed, "cached": outcome.cached}
                 return ToolResult(call_id=asked.id, name=asked.name, status="ok", content=RESULT, meta=meta)

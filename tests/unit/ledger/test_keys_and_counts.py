@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tir_distill.ledger import normalise_query, search_key
-from tir_distill.ledger.call_counts import NO_TURN, CallMark, calls_before, turn_of
 from tir_distill.ledger.holder import is_dead, machine, new_holder, start_ticks
 from tir_distill.ledger.rate import slow_factor, tolerance_s
 
@@ -53,35 +52,6 @@ def test_normalising_is_stable(query: str) -> None:
 
 def test_damaged_text_has_a_key() -> None:
     assert search_key("a\ud800b", "serper", {}) == search_key("A?B", "serper", {})
-
-
-def mark(call_id: str, attempt: str = "a", at: float = 0.0) -> CallMark:
-    return CallMark(call_id, turn_of(call_id), attempt, at)
-
-
-def test_turn_of() -> None:
-    assert turn_of("call_12_3") == 12
-    assert turn_of("call_x") == turn_of("") == turn_of("call_1_2_3") == NO_TURN
-
-
-@pytest.mark.parametrize(
-    ("known", "call_id", "attempt", "count"),
-    [
-        ([], "call_0_0", "a", 0),
-        ([mark("call_0_0"), mark("call_0_1"), mark("call_1_0")], "call_1_1", "a", 3),
-        ([mark("call_0_0"), mark("call_1_0")], "call_1_0", "a", 1),  # itself, repeated
-        # killed in turn 1 after three calls; the new attempt repeats the turn: the old calls of turn 1 are gone
-        ([mark("call_0_0"), mark("call_1_0"), mark("call_1_1"), mark("call_1_2")], "call_1_0", "b", 1),
-        # ... and in turn 2 only what the new attempt did in turn 1 counts
-        ([mark("call_0_0"), mark("call_1_0", "b", 2.0), mark("call_1_1", "a", 1.0)], "call_2_0", "b", 2),
-        # started over from the first turn: later turns' calls are of the attempt that was given up
-        ([mark("call_0_0"), mark("call_5_0"), mark("call_6_0")], "call_0_0", "b", 0),
-        # ids of another form: every other id counts
-        ([mark("x"), mark("y")], "z", "b", 2),
-    ],
-)
-def test_calls_before(known: list[CallMark], call_id: str, attempt: str, count: int) -> None:
-    assert calls_before(known, call_id, attempt) == count
 
 
 def test_dead_and_living_holders() -> None:

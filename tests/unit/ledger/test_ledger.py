@@ -58,7 +58,7 @@ class Provider:
         call_id: str = "call_0_0",
         caps: Caps = WIDE,
         *,
-        attempt: str = "",
+        made: int = 0,
         paid: bool = True,
         **who: Any,
     ) -> Awaitable[SearchOutcome]:
@@ -66,7 +66,7 @@ class Provider:
             owner(**who),
             query,
             call_id=call_id,
-            attempt=attempt,
+            made=made,
             caps=caps,
             backend="serper",
             params={"num": 8},
@@ -129,7 +129,7 @@ def test_the_cache_serves_all_runs_and_budgets_are_per_run(url: str) -> None:
 def test_caps_say_what_they_are(url: str) -> None:
     async def work(provider: Provider) -> None:
         caps = Caps(per_trajectory=3, per_question=4, total=6)
-        kinds = [(await provider.search(f"a{n}", f"call_{n}_0", caps)).scope for n in range(4)]
+        kinds = [(await provider.search(f"a{n}", f"call_{n}_0", caps, made=n)).scope for n in range(4)]
         assert kinds == [None, None, None, "trajectory"]
         kinds = [(await provider.search(f"b{n}", f"call_{n}_0", caps, sample=1)).scope for n in range(2)]
         assert kinds == [None, "question"]
@@ -147,7 +147,7 @@ def test_caps_say_what_they_are(url: str) -> None:
 def test_the_trajectory_cap_counts_cached_calls_too(url: str) -> None:
     async def work(provider: Provider) -> None:
         caps = Caps(per_trajectory=2, per_question=9, total=None)
-        kinds = [(await provider.search("same", f"call_{n}_0", caps)).scope for n in range(3)]
+        kinds = [(await provider.search("same", f"call_{n}_0", caps, made=n)).scope for n in range(3)]
         assert kinds == [None, None, "trajectory"]
 
     run(url, work)
@@ -182,7 +182,7 @@ def test_a_failed_search_gives_its_share_to_one_who_waits(url: str) -> None:
 
         first = asyncio.ensure_future(
             provider.ledger.search(
-                owner(), "a", call_id="call_0_0", caps=caps, backend="serper", params={}, fetch=breaks
+                owner(), "a", call_id="call_0_0", made=0, caps=caps, backend="serper", params={}, fetch=breaks
             )
         )
         await asyncio.sleep(0.05)
@@ -201,7 +201,7 @@ def test_a_replayed_trajectory_counts_once(url: str) -> None:
     async def attempt(provider: Provider) -> list[tuple[int, bool]]:
         await provider.search("other", sample=9)
         queries = ["a", "other", "b"]
-        found = [await provider.search(q, f"call_{n}_0", caps, attempt="") for n, q in enumerate(queries)]
+        found = [await provider.search(q, f"call_{n}_0", caps, made=n) for n, q in enumerate(queries)]
         return [(outcome.billed, outcome.cached) for outcome in found]
 
     first = run(url, attempt)
@@ -231,7 +231,7 @@ def test_cancelled_in_any_state_leaves_nothing_behind(url: str) -> None:
 def test_free_backends_count_for_the_trajectory_only(url: str) -> None:
     async def work(provider: Provider) -> None:
         caps = Caps(per_trajectory=2, per_question=0, total=0)
-        found = [await provider.search(f"{n}", f"call_{n}_0", caps, paid=False) for n in range(3)]
+        found = [await provider.search(f"{n}", f"call_{n}_0", caps, made=n, paid=False) for n in range(3)]
         assert [outcome.scope for outcome in found] == [None, None, "trajectory"]
         assert provider.ledger.run_totals("full").searches_billed == 0
 
@@ -527,7 +527,7 @@ def test_a_full_disk_is_a_resumable_stop_and_loses_no_bill(tmp_path: Path, monke
             return Fetched(payload={"results": [], "noise": list(range(100_000))})
 
         await ledger.search(
-            owner(), "a", call_id="call_0_0", caps=WIDE, backend="serper", params={"num": 8}, fetch=fetch
+            owner(), "a", call_id="call_0_0", made=0, caps=WIDE, backend="serper", params={"num": 8}, fetch=fetch
         )
 
     with pytest.raises(Stopped, match=r"ledger_unavailable.*full") as caught:
@@ -567,7 +567,7 @@ def test_a_database_that_goes_away_is_a_resumable_stop(cluster: str) -> None:
             return hits("paid")
 
         found = await provider.ledger.search(
-            owner(), "a", call_id="call_0_0", caps=WIDE, backend="serper", params={"num": 8}, fetch=fetch
+            owner(), "a", call_id="call_0_0", made=0, caps=WIDE, backend="serper", params={"num": 8}, fetch=fetch
         )
         assert found.billed == 1
         assert provider.ledger.question_billed("full", "q1") == 1, "written down after a new connection was made"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
 
 from legacy_helpers import png
 from tir_distill.config import load
@@ -25,7 +26,7 @@ from tir_distill.export.mix import (
     write_launch_files,
     write_mix,
 )
-from tir_distill.mixing import near_duplicates
+from tir_distill.mixing import NearJoins, Pictures
 from tir_distill.records import BadRow, read_jsonl, write_jsonl
 from tir_distill.sources import TextPrint
 
@@ -61,6 +62,7 @@ def settings(tmp_path: Path, parts: Mapping[str, float], /, **changes: Any) -> M
         "non_commercial": True,
         "near_duplicate_jaccard": 0.8,
         "near_duplicate_min_units": 12,
+        "near_duplicate_bits": 6,
         "max_length": 1000,
     }
     return MixSettings(**{**values, **changes})
@@ -77,7 +79,7 @@ def mixed(
     for name, rows in parts.items():
         write_jsonl(tmp_path / f"{name}.jsonl", rows)
     chosen = settings(tmp_path, weights or dict.fromkeys(parts, 1.0), **changes)
-    drops = Drops()
+    drops, pictures = Drops(), Pictures(flat_max_std=2.0)
     entries = [
         entry
         for number, part in enumerate(chosen.parts)
@@ -88,10 +90,11 @@ def mixed(
             text_print=TextPrint.of,
             count_tokens=lambda row: len(row["messages"][-1]["content"]),
             evaluation_match=lambda text, _: "gaia g0" if "forbidden" in text else None,
+            picture_hash=pictures.hash_of,
             max_length=chosen.max_length,
         )
     ]
-    lines = choose(entries, chosen, lambda sets: near_duplicates(sets, 0.8, 12), drops)
+    lines = choose(entries, chosen, NearJoins(0.8, 12), drops)
     document = write_mix(lines, chosen, drops, tmp_path / "out")
     train, held = (list(read_jsonl(tmp_path / "out" / f"{name}.jsonl")) for name in ("train", "validation"))
     return train, held, document
@@ -143,6 +146,46 @@ def test_no_group_stands_on_both_sides(tmp_path: Path) -> None:
     pictures = [{path for line in side for path in line["images"]} for side in (train, held)]
     assert not texts[0] & texts[1]
     assert not pictures[0] & pictures[1]
+
+
+def drawn(seed: int, size: int = 256) -> Image.Image:
+    """A picture of coloured boxes, unlike that of any other seed."""
+    rng = random.Random(seed)
+    image = Image.new("RGB", (size, size), "white")
+    for _ in range(12):
+        x, y = rng.randrange(size), rng.randrange(size)
+        box = (x, y, x + rng.randrange(20, size // 2), y + rng.randrange(20, size // 2))
+        ImageDraw.Draw(image).rectangle(box, fill=tuple(rng.randrange(256) for _ in range(3)))
+    return image
+
+
+def test_a_picture_in_another_file_is_the_same_picture(tmp_path: Path) -> None:
+    drawn(1).save(tmp_path / "p.png")
+    drawn(1).save(tmp_path / "p.jpg", quality=70)
+    drawn(1).resize((128, 128)).save(tmp_path / "small.jpg")
+    drawn(2).save(tmp_path / "q.png")
+    first = [row(1, "What is this?", ["p.png"]), row(2, LONG, ["p.png"]), row(7, "What is this?", ["small.jpg"])]
+    second = [
+        row(3, "what IS this", ["p.jpg"]),
+        row(4, "What is this?", ["q.png"]),
+        row(5, LONG.replace("iron", "stone"), ["small.jpg"]),
+        row(6, "What is this?", ["p.png", "q.png"]),
+        row(8, LONG.replace("iron", "stone"), ["q.png"]),
+    ]
+    train, _, document = mixed(tmp_path, {"a": first, "b": second})
+    assert {line["id"] for line in train} == {"r1", "r2", "r7", "r4", "r6", "r8"}
+    assert document["parts"]["b"]["dropped"] == {"duplicate": 1, "near_duplicate": 1}
+
+
+def test_a_picture_in_another_file_stays_on_its_side(tmp_path: Path) -> None:
+    for number in range(30):
+        drawn(number).save(tmp_path / f"{number}.png")
+        drawn(number).resize((200, 200)).save(tmp_path / f"{number}.jpg", quality=80)
+    rows = [row(n, f"question {n}", [f"{n % 30}.{'png' if n < 30 else 'jpg'}"]) for n in range(60)]
+    train, held, _ = mixed(tmp_path, {"a": rows}, validation_share=0.4)
+    sides = [{Path(path).stem for line in side for path in line["images"]} for side in (train, held)]
+    assert 6 <= len(sides[1]) <= 18, "a share of the thirty pictures, not all or none"
+    assert not sides[0] & sides[1]
 
 
 def test_what_stays_out_is_counted_once(tmp_path: Path) -> None:

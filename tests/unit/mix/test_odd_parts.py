@@ -36,6 +36,7 @@ def outcome(folder: Path, line: bytes) -> str:
                 2000 if "long" in row["messages"][0]["content"] else len(orjson.loads(row["tools"]))
             ),
             evaluation_match=lambda text, _: "gaia g0" if "forbidden" in text else None,
+            picture_hash=lambda _: None,
             max_length=1000,
         )
     )

@@ -18,6 +18,7 @@ from legacy_helpers import png
 from tir_distill.config import ROOT
 from tir_distill.export.mix import Drops, MixSettings, Part, choose, read_part, write_descriptions, write_mix
 from tir_distill.export.mix.publish import check_mix, push, stage_mix
+from tir_distill.mixing import NearJoins
 from tir_distill.questions.croissant import CONTEXT
 from tir_distill.records import TirError, UsageError, file_sha256, read_json, read_jsonl, write_jsonl
 from tir_distill.records.private import mark_private
@@ -59,6 +60,7 @@ def mix(tmp_path: Path) -> Path:
         non_commercial=True,
         near_duplicate_jaccard=0.8,
         near_duplicate_min_units=12,
+        near_duplicate_bits=6,
         max_length=1000,
     )
     drops = Drops()
@@ -69,9 +71,11 @@ def mix(tmp_path: Path) -> Path:
         text_print=TextPrint.of,
         count_tokens=lambda row: 10,
         evaluation_match=lambda text, _: "gaia g1" if text == "question 5" else None,
+        picture_hash=lambda _: None,
         max_length=1000,
     )
-    document = write_mix(choose(list(entries), settings, lambda sets: [], drops), settings, drops, tmp_path / "mix")
+    lines = choose(list(entries), settings, NearJoins(0.8, 12), drops)
+    document = write_mix(lines, settings, drops, tmp_path / "mix")
     write_descriptions(document, tmp_path / "mix", CONTEXT)
     return tmp_path / "mix"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_search_limit_asks_for_the_answer_as_soon_as_it_is_reached() -> None:
 
 def test_a_cap_said_by_the_tools_asks_for_the_answer_too() -> None:
     class Capped(StubSession):
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             return ToolResult(call_id="", name="search", status="ok", content="used up", meta={"cap": "question"})
 
     done, _ = talk(always_search, session=Capped("x"))
@@ -119,7 +120,7 @@ def test_a_cap_said_by_the_tools_asks_for_the_answer_too() -> None:
 
 def test_the_runs_limit_stops_and_is_not_remembered() -> None:
     class Capped(StubSession):
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             return ToolResult(call_id="", name="search", status="ok", content="used up", meta={"cap": "run"})
 
     recorder = Notes()
@@ -157,12 +158,12 @@ def test_parallel_calls_run_at_once_and_stay_in_call_order() -> None:
         running = 0
         most = 0
 
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             Slow.running += 1
             Slow.most = max(Slow.most, Slow.running)
             await asyncio.sleep(0.02 if asked.id.endswith("0") else 0.001)
             Slow.running -= 1
-            return await super().call(asked)
+            return await super().call(asked, made=made)
 
     def three(asked: Asked) -> Mapping[str, Any]:
         if asked.turn:
@@ -176,9 +177,9 @@ def test_parallel_calls_run_at_once_and_stay_in_call_order() -> None:
 
 def test_python_cells_of_one_turn_run_in_call_order() -> None:
     class Slow(StubSession):
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             await asyncio.sleep(0.02 if asked.id.endswith("0") else 0.0)
-            return await super().call(asked)
+            return await super().call(asked, made=made)
 
     def two(asked: Asked) -> Mapping[str, Any]:
         if asked.turn:
@@ -200,7 +201,7 @@ def test_searches_that_share_the_last_places_run_in_call_order(limit: int, at_on
         running = 0
         most = 0
 
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             Counting.running += 1
             Counting.most = max(Counting.most, Counting.running)
             await asyncio.sleep(0.02 if asked.id.endswith("0") else 0.0)
@@ -208,7 +209,7 @@ def test_searches_that_share_the_last_places_run_in_call_order(limit: int, at_on
             Counting.answered += 1
             if Counting.answered > limit:
                 return ToolResult(call_id=asked.id, name="search", status="ok", content="", meta={"cap": "trajectory"})
-            return await super().call(asked)
+            return await super().call(asked, made=made)
 
     def three(asked: Asked) -> Mapping[str, Any]:
         if asked.turn:
@@ -264,11 +265,11 @@ def test_a_call_beside_an_answer_is_run() -> None:
 
 def test_infrastructure_faults_end_the_sample_but_keep_what_the_turn_has_paid_for() -> None:
     class Broken(StubSession):
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             if asked.id.endswith("0"):
                 return ToolResult(call_id=asked.id, name="search", status="infrastructure", content="502")
             await asyncio.sleep(0.01)
-            return await super().call(asked)
+            return await super().call(asked, made=made)
 
     def two(asked: Asked) -> Mapping[str, Any]:
         return completion(calls=[call("search", {"query": "a"}), call("search", {"query": "b"})])
@@ -293,21 +294,36 @@ def test_what_is_remembered_is_neither_asked_nor_run_again() -> None:
     assert [t.results for t in again.turns] == [t.results for t in whole.turns]
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"), [(2, ["call_0_0", "call_0_1", "call_0_2"]), (3, ["call_0_1", "call_0_2"])]
-)
-def test_a_kill_inside_a_turn_at_the_limit_makes_its_searches_again(limit: int, expected: list[str]) -> None:
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("kept", [kept for n in range(3) for kept in itertools.combinations(range(3), n)])
+def test_a_kill_inside_a_turn_moves_no_limit(turn: int, kept: tuple[int, ...]) -> None:
+    """Three searches a turn, eight allowed: whatever of a turn was recorded, the same eight are answered."""
+
+    class Limited(StubSession):
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
+            if made >= 8:
+                return ToolResult(call_id=asked.id, name="search", status="ok", content="", meta={"cap": "trajectory"})
+            await asyncio.sleep(0.001 if asked.id.endswith("0") else 0.0)
+            return await super().call(asked, made=made)
+
     def three(asked: Asked) -> Mapping[str, Any]:
-        if asked.turn:
+        if asked.told_to_answer:
             return completion("<answer>right</answer>")
-        return completion(calls=[call("search", {"query": str(i)}) for i in range(3)])
+        return completion(calls=[call("search", {"query": f"{asked.turn} {i}"}) for i in range(3)])
 
     recorder = Notes()
-    talk(three, recorder=recorder, max_searches=limit)
-    memory = Memory(replies=dict(recorder.replies), results={(0, 0): recorder.results[0, 0]})
-    session = StubSession("x")
-    talk(three, session=session, memory=memory, max_searches=limit)
-    assert [c.id for c in session.seen] == expected
+    whole, _ = talk(three, session=Limited("x"), recorder=recorder, max_searches=8)
+    assert ["cap" in r.meta for t in whole.turns for r in t.results] == [False] * 8 + [True]
+    memory = Memory(
+        replies={key: reply for key, reply in recorder.replies.items() if key[0] <= turn},
+        results={key: r for key, r in recorder.results.items() if key[0] < turn or (key[0] == turn and key[1] in kept)},
+    )
+    known = set(memory.results)
+    session = Limited("x")
+    again, _ = talk(three, session=session, memory=memory, max_searches=8)
+    assert [t.results for t in again.turns] == [t.results for t in whole.turns]
+    answered = {key for key, r in recorder.results.items() if "cap" not in r.meta}
+    assert {c.id for c in session.seen} == {f"call_{t}_{position}" for t, position in answered - known}
 
 
 def test_thinking_of_every_turn_goes_back_to_the_teacher() -> None:

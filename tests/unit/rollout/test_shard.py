@@ -170,7 +170,7 @@ def test_pictures_of_adopted_samples_come_along(tmp_path: Path) -> None:
     pilot, full = tmp_path / "pilot", tmp_path / "full"
 
     class Draws(StubSession):
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             from tir_distill.records import Picture
 
             (pilot / "tool_images").mkdir(parents=True, exist_ok=True)
@@ -301,7 +301,7 @@ def test_after_the_last_attempt_an_ungraded_sample_is_kept(tmp_path: Path) -> No
 
 def test_a_tool_that_fails_on_our_side_is_never_a_sample(tmp_path: Path) -> None:
     class Down(StubSession):
-        async def call(self, asked: ToolCall) -> ToolResult:
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
             return ToolResult(call_id=asked.id, name="search", status="infrastructure", content="502")
 
     async def down(asked: Question, sample: int, fingerprint: str) -> StubSession:

@@ -60,7 +60,7 @@ def run(tmp_path: Path, backend: Any, *calls: ToolCall, caps: Caps = WIDE, **opt
         ledger = open_ledger(sqlite_url(tmp_path))
         settings = SearchSettings(caps={"image_search": caps, "text_search": caps}, first_wait_s=0.01, **options)
         tool = SearchTool(ledger, settings, backend)
-        found = [await tool.call(owner(), item) for item in calls]
+        found = [await tool.call(owner(), item, made=made) for made, item in enumerate(calls)]
         await tool.close()
         ledger.close()
         return found
@@ -157,7 +157,7 @@ def test_serper_is_asked_as_it_wants(tmp_path: Path) -> None:
         async def main() -> None:
             ledger = open_ledger(sqlite_url(tmp_path))
             tool = serper_tool(ledger, serper.url, key="k-000001", results=5, region={"gl": "cn", "hl": "zh"})
-            await tool.call(owner(), call('{"query": "北京"}'))
+            await tool.call(owner(), call('{"query": "北京"}'), made=0)
             await tool.close()
             ledger.close()
 

@@ -26,9 +26,9 @@ OWNER = Owner("run", "bucket", "q1", 0, "image_search")
 class FakeSearch:
     """Answers every query with tokens and length."""
 
-    async def call(self, owner: Owner, call: ToolCall, attempt: str) -> ToolResult:
+    async def call(self, owner: Owner, call: ToolCall, *, made: int) -> ToolResult:
         assert owner == OWNER
-        assert attempt
+        assert made == 0
         return ToolResult(
             call_id=call.id, name="search", status="ok", content="<|im_start|>" + "r" * 9000, meta={"billed": 1}
         )

@@ -9,14 +9,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
 
 from ...records import stable_int, stable_unit
 from ...records.licences import forbids_commerce
 from .index import Drops, Entry
 from .settings import MixSettings
 
-NearPairs = Callable[[Sequence[tuple[int, ...]]], Iterable[tuple[int, int, float]]]
-"""All pairs (i, j, Jaccard), i < j, of shingle sets that are near duplicates; given by the command."""
+SPLIT_BITS = 2
+"""Perceptual hashes this near are one picture for the split. Nearly all re-encoded and halved pictures stay within it;
+at more bits, different charts look alike and chain into one group that would take the whole split with it."""
+
+
+class Near(Protocol):
+    """The joins that the command hands in."""
+
+    def texts(self, sets: Sequence[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
+        """All pairs (i, j), i < j, of shingle sets that are near duplicates."""
+
+    def pictures(self, hashes: Sequence[int], max_bits: int) -> Iterable[tuple[int, int]]:
+        """All pairs (i, j), i < j, of perceptual hashes within that many bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +41,7 @@ class Chosen:
     validation: bool
 
 
-def choose(entries: Sequence[Entry], settings: MixSettings, near_pairs: NearPairs, drops: Drops) -> list[Chosen]:
+def choose(entries: Sequence[Entry], settings: MixSettings, near: Near, drops: Drops) -> list[Chosen]:
     """The mix in its final order."""
     names = [part.name for part in settings.parts]
     rows = sorted(entries, key=lambda e: (e.part, stable_int(settings.seed, "row", names[e.part], e.id), e.id))
@@ -45,14 +58,14 @@ def choose(entries: Sequence[Entry], settings: MixSettings, near_pairs: NearPair
 
     if not settings.non_commercial:
         keep([not forbids_commerce(entry.licence) for entry in rows], "non_commercial")
-    keep(_first_of_each_question(rows), "duplicate")
-    keep(_far_from_earlier(rows, settings, near_pairs), "near_duplicate")
+    keep(_new_questions(rows, settings.near_duplicate_bits), "duplicate")
+    keep(_far_from_earlier(rows, settings, near), "near_duplicate")
     keep(_within(rows, settings.cap_per_bucket, lambda entry: entry.bucket), "cap_per_bucket")
     keep(_within(rows, settings.cap_per_source, lambda entry: entry.source), "cap_per_source")
     copies = _copies(rows, settings)
     keep([count > 0 for count in copies], "weight")
     counts = [count for count in copies if count]
-    side = validation_side(rows, settings)
+    side = validation_side(rows, settings, near)
     lines = [
         Chosen(entry, copy, validation)
         for entry, count, validation in zip(rows, counts, side, strict=True)
@@ -62,20 +75,30 @@ def choose(entries: Sequence[Entry], settings: MixSettings, near_pairs: NearPair
     return lines
 
 
-def _first_of_each_question(rows: Sequence[Entry]) -> list[bool]:
+def _new_questions(rows: Sequence[Entry], max_bits: int) -> list[bool]:
     """A question (text and pictures) stays in the first part that has it; within that part, trajectories may differ."""
-    owner: dict[object, int] = {}
-    return [owner.setdefault(entry.question_key, entry.part) == entry.part for entry in rows]
+    known: dict[str, dict[tuple[str, ...], Entry]] = defaultdict(dict)  # of earlier parts: text -> pictures -> a row
+    keep: list[bool] = []
+    for _, part in groupby(rows, key=lambda entry: entry.part):
+        fresh = list(part)
+        for entry in fresh:
+            there = known[entry.text_key]
+            keep.append(
+                entry.pictures not in there and not any(entry.shows_the_same(e, max_bits) for e in there.values())
+            )
+        for entry in fresh:
+            known[entry.text_key].setdefault(entry.pictures, entry)
+    return keep
 
 
-def _far_from_earlier(rows: Sequence[Entry], settings: MixSettings, near_pairs: NearPairs) -> list[bool]:
+def _far_from_earlier(rows: Sequence[Entry], settings: MixSettings, near: Near) -> list[bool]:
     """No long question of a later part is nearly one of an earlier part about the same pictures."""
     long = [n for n, entry in enumerate(rows) if len(entry.shingles) >= settings.near_duplicate_min_units]
     keep = [True] * len(rows)
-    for left, right, _ in near_pairs([rows[n].shingles for n in long]):
-        first, second = sorted((long[left], long[right]))
-        if rows[first].part != rows[second].part and rows[first].pictures == rows[second].pictures:
-            keep[second] = False
+    for left, right in near.texts([rows[n].shingles for n in long]):
+        first, second = rows[long[left]], rows[long[right]]
+        if first.part != second.part and first.shows_the_same(second, settings.near_duplicate_bits):
+            keep[long[right]] = False
     return keep
 
 
@@ -103,7 +126,7 @@ def _copies(rows: Sequence[Entry], settings: MixSettings) -> list[int]:
     return copies
 
 
-def validation_side(rows: Sequence[Entry], settings: MixSettings) -> list[bool]:
+def validation_side(rows: Sequence[Entry], settings: MixSettings, near: Near) -> list[bool]:
     """Whether each row is held out. Rows that share a question text or a picture always go together."""
     leader: dict[str, str] = {}
 
@@ -113,15 +136,20 @@ def validation_side(rows: Sequence[Entry], settings: MixSettings) -> list[bool]:
             key = leader[key]
         return key
 
-    def keys(entry: Entry) -> list[str]:
-        return [f"text {entry.text_key}", *(f"picture {sha256}" for sha256 in entry.pictures)]
+    def join(left: str, right: str) -> None:
+        low, high = sorted((find(left), find(right)))
+        leader[high] = low
 
+    hashes: dict[str, int] = {}
     for entry in rows:
-        first, *others = map(find, keys(entry))
-        for other in others:
-            low, high = sorted((find(first), find(other)))
-            leader[high] = low
+        for sha256, value in zip(entry.pictures, entry.prints, strict=True):
+            join(f"text {entry.text_key}", f"picture {sha256}")
+            if value is not None:
+                hashes[sha256] = value
+    files = sorted(hashes)
+    for left, right in near.pictures([hashes[sha256] for sha256 in files], SPLIT_BITS):
+        join(f"picture {files[left]}", f"picture {files[right]}")
     return [
-        stable_unit(settings.seed, "split", find(keys(entry)[0])) < settings.validation_share if rows else False
+        stable_unit(settings.seed, "split", find(f"text {entry.text_key}")) < settings.validation_share
         for entry in rows
     ]

@@ -47,12 +47,16 @@ class Entry:
     shingles: tuple[int, ...]
     pictures: tuple[str, ...]
     """sha256 of each picture of the user message."""
+    prints: tuple[int | None, ...]
+    """Perceptual hash of each; None for one without contrast, of which the hash says nothing."""
     tokens: int
 
-    @property
-    def question_key(self) -> tuple[str, tuple[str, ...]]:
-        """Equal for rows that ask the same about the same pictures."""
-        return self.text_key, self.pictures
+    def shows_the_same(self, other: Entry, max_bits: int) -> bool:
+        """Whether the pictures are the same, in other files too: re-encoded and resized ones differ by a few bits."""
+        return len(self.pictures) == len(other.pictures) and all(
+            left == right or (one is not None and two is not None and (one ^ two).bit_count() <= max_bits)
+            for left, right, one, two in zip(self.pictures, other.pictures, self.prints, other.prints, strict=True)
+        )
 
 
 @dataclass
@@ -131,11 +135,13 @@ def read_part(
     text_print: Callable[[str], TextPrintLike],
     count_tokens: Callable[[Mapping[str, Any]], int],
     evaluation_match: Callable[[str, list[Path]], str | None],
+    picture_hash: Callable[[Path], int | None],
     max_length: int,
 ) -> Iterator[Entry]:
     """Entries of the usable rows of one file; the others are counted in ``drops``.
 
-    ``evaluation_match`` says which evaluation item a question (text, picture files) is, or None.
+    ``evaluation_match`` says which evaluation item a question (text, picture files) is, or None; ``picture_hash`` gives
+    a picture's perceptual hash, None for one without contrast. Both raise BadRow for a picture that cannot be read.
     """
     hashes: dict[str, str] = {}
     offset = 0
@@ -153,6 +159,7 @@ def read_part(
                 files = _pictures(row, part)
                 asked = files[: _user_pictures(row)]
                 text = question_of(row)
+                prints = tuple(picture_hash(path) for path in asked)
                 for later in (m["content"].replace(IMAGE_TAG, "") for m in row["messages"] if m["role"] == "user"):
                     if match := evaluation_match(later, asked):  # files of other origin ask more than once
                         raise BadRow("evaluation_item", match)
@@ -181,6 +188,7 @@ def read_part(
                 text_key=found.text_key,
                 shingles=found.shingles,
                 pictures=tuple(_sha256(path, hashes) for path in asked),
+                prints=prints,
                 tokens=tokens,
             )
 

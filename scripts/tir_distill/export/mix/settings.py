@@ -50,6 +50,8 @@ class MixSettings:
     """False: rows whose licence forbids commercial use are left out."""
     near_duplicate_jaccard: float
     near_duplicate_min_units: int
+    near_duplicate_bits: int
+    """Bits of a perceptual hash in which two files of one picture may differ."""
     max_length: int
     """Tokens; longer rows are dropped (RULINGS 12)."""
 
@@ -81,5 +83,6 @@ class MixSettings:
             non_commercial=entry["non_commercial"],
             near_duplicate_jaccard=rules["jaccard_min"],
             near_duplicate_min_units=rules["long_text_min_units"],
+            near_duplicate_bits=rules["phash_max_distance"],
             max_length=config["max_length"],
         )
