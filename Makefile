@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SNAKE  := $(BIN)/snakemake --cores $(CORES)
 
+# Every job is a process of its own: without kept byte code each would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Snakemake asks for the user's name; a container's user may have none.
 export LOGNAME ?= user
 
@@ -17,7 +20,7 @@ $(VENV)/.ready: envs/requirements-dev.txt envs/optional-postgres.txt envs/bootst
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r envs/bootstrap.txt
 	cat envs/requirements-dev.txt envs/optional-postgres.txt > $(VENV)/all.txt
-	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r $(VENV)/all.txt \
+	$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r $(VENV)/all.txt \
 	  || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $(VENV)/all.txt
 	touch $@
 

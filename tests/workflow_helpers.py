@@ -46,8 +46,7 @@ class Clone:
         return [sys.executable, "-m", "snakemake", "--cores", "2", *args]
 
     def environment(self) -> dict[str, str]:
-        outer = {key: value for key, value in os.environ.items() if key not in SECRET_NAMES}
-        return {**outer, "PYTHONDONTWRITEBYTECODE": "1", **self.env}
+        return {key: value for key, value in os.environ.items() if key not in SECRET_NAMES} | self.env
 
     def snakemake(self, *args: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
         """Run to the end; the output of both streams is in ``stdout``."""

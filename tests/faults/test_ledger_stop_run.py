@@ -22,7 +22,7 @@ COUNT = 24
 
 
 def command(script: str, *arguments: object, teacher: FakeTeacher, folder: Path) -> subprocess.Popen[str]:
-    environment = os.environ | teacher.env | {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | teacher.env
     return subprocess.Popen(
         [sys.executable, str(SCRIPTS / script), *map(str, arguments)],
         cwd=folder,
