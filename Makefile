@@ -31,7 +31,8 @@ demo: $(VENV)/.ready  ## the whole line on drawn data with embedded servers (2 t
 
 test: $(VENV)/.ready lint  ## lint and types, then the normal suite (the demo runs whole in it)
 	$(BIN)/python scripts/fetch_template.py
-	$(BIN)/python -m pytest -q -m "not slow" -n $(CORES) --dist loadfile tests/unit tests/faults tests/security tests/workflow
+	$(BIN)/python -m pytest -q -m "not slow" -n $(CORES) --dist loadfile --no-loadscope-reorder \
+	  tests/workflow tests/faults tests/security tests/unit  # the longest files first
 
 test-slow: $(VENV)/.ready  ## the long tests: thousands of conversations, tens of kills
 	$(BIN)/python scripts/fetch_template.py

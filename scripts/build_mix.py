@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,13 @@ def main(args: argparse.Namespace) -> None:
         write_launch_files,
         write_mix,
     )
-    from tir_distill.mixing import NearJoins, Pictures, evaluation_matcher, row_tokens
+    from tir_distill.mixing import NearJoins, Pictures, RowTokens, evaluation_matcher
     from tir_distill.questions.croissant import CONTEXT
     from tir_distill.sources import TextPrint
 
     config = cli.load_config(args.config)
     settings = MixSettings.from_config(config, args.mix)
-    count = row_tokens(Tokens.from_config(config))
+    count = RowTokens(Tokens.from_config(config))
     refuse_private([args.out, *(part.path for part in settings.parts)])
     drops = Drops()
     pictures = Pictures(config["decontamination"]["flat_max_std"])
@@ -55,7 +56,7 @@ def main(args: argparse.Namespace) -> None:
                 part,
                 drops,
                 text_print=TextPrint.of,
-                count_tokens=lambda row, root=part.row_root: count(row, root),
+                count_tokens=functools.partial(count, root=part.row_root),
                 evaluation_match=match,
                 picture_hash=pictures.hash_of,
                 max_length=settings.max_length,
@@ -65,11 +66,7 @@ def main(args: argparse.Namespace) -> None:
     near = NearJoins(settings.near_duplicate_jaccard, settings.near_duplicate_min_units)
     lines = choose(entries, settings, near, drops)
     if all(line.validation for line in lines):
-        left_out = "; ".join(
-            f"{part.name}: {', '.join(f'{n} {reason}' for reason, n in sorted(counts.items())) or 'no rows'}"
-            for part in settings.parts
-            for counts in [drops.counts.get(part.name, {})]
-        )
+        left_out = "; ".join(f"{part.name}: {drops.in_words(part.name)}" for part in settings.parts)
         raise TirError(f"mixes.{settings.name}: no row is left to train on ({left_out})")
     document: dict[str, Any] = write_mix(lines, settings, drops, args.out)
     write_descriptions(document, args.out, CONTEXT)

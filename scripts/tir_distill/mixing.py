@@ -92,20 +92,22 @@ def _each_once(left: Iterable[int], right: Iterable[int]) -> Iterator[tuple[int,
     return ((int(one), int(other)) for one, other in zip(left, right, strict=True) if one < other)
 
 
-def row_tokens(tokens: Tokens) -> Callable[[Mapping[str, Any], Path], int]:
-    """A function that counts a row's whole sequence, pictures included, exactly. Sizes come from picture headers."""
-    from PIL import Image
+class RowTokens:
+    """Counts a row's whole sequence, pictures included, exactly. Their sizes come from picture headers."""
 
-    sizes: dict[Path, tuple[int, int]] = {}
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._sizes: dict[Path, tuple[int, int]] = {}
 
-    def size_of(path: Path) -> tuple[int, int]:
-        if path not in sizes:
+    def __call__(self, row: Mapping[str, Any], root: Path) -> int:
+        """Tokens of a row whose picture paths are relative to ``root``."""
+        text = self._tokens.renderer.render(row_messages(row["messages"]), orjson.loads(row["tools"]))
+        return self._tokens.count_rendered(text, [self._size_of(root / path) for path in row["images"]]).sequence
+
+    def _size_of(self, path: Path) -> tuple[int, int]:
+        if path not in self._sizes:
+            from PIL import Image
+
             with Image.open(path) as image:
-                sizes[path] = image.size
-        return sizes[path]
-
-    def count(row: Mapping[str, Any], root: Path) -> int:
-        text = tokens.renderer.render(row_messages(row["messages"]), orjson.loads(row["tools"]))
-        return tokens.count_rendered(text, [size_of(root / path) for path in row["images"]]).sequence
-
-    return count
+                self._sizes[path] = image.size
+        return self._sizes[path]

@@ -54,7 +54,7 @@ class EndpointNames:
         urls = tuple(part.strip().rstrip("/") for part in os.environ.get(self.url_env, "").split(",") if part.strip())
         if not urls:
             raise UsageError(
-                f"{self.url_env} is not set: give the teacher's address, e.g. {self.url_env}=http://host:8000/v1"
+                f"{self.url_env} is not set: give the endpoint's address, e.g. {self.url_env}=http://host:8000/v1"
             )
         for url in urls:
             if "@" in url:  # not shown: it holds a password

@@ -71,6 +71,11 @@ class Drops:
         if len(self.examples) < 200:
             self.examples.append({"part": part, "id": row_id, "reason": reason, "detail": detail})
 
+    def in_words(self, part: str) -> str:
+        """``2 duplicate, 1 too_long``; ``no rows`` for a part that had none."""
+        counts = self.counts.get(part, Counter())
+        return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items())) or "no rows"
+
     def to_dict(self) -> dict[str, dict[str, int]]:
         return {part: dict(sorted(counts.items())) for part, counts in sorted(self.counts.items())}
 
