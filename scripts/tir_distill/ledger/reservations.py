@@ -113,8 +113,10 @@ def begin(connection: Connection, now: float, settings: LedgerSettings, holder: 
         return Step("stopped", flag=flag)
     if request.made >= request.caps.per_trajectory:
         return Step("cap", scope="trajectory")
-    if seen.state == "good" and _fresh(seen.fetched_at, now, settings):
-        return _from_cache(connection, request, seen.payload or b"")
+    before = _outcome(connection, request) if seen.state in ("good", "doubtful") else None
+    # What this very call was told before a kill is told again, be it doubtful or old: it has been paid for.
+    if before in ("paid", "free") or (seen.state == "good" and _fresh(seen.fetched_at, now, settings)):
+        return _from_cache(connection, request, seen.payload or b"", before or "open")
     if seen.holder is not None:
         return Step("wait")
     refusal = _refusal(connection, now, settings, request, seen) if request.paid else None
@@ -187,9 +189,8 @@ def _mark(connection: Connection, request: Request, outcome: str) -> None:
     )
 
 
-def _from_cache(connection: Connection, request: Request, packed: bytes) -> Step:
+def _from_cache(connection: Connection, request: Request, packed: bytes, before: str) -> Step:
     """A kept answer. A call that had been answered before it was killed counts as it did then."""
-    before = _outcome(connection, request) or "open"
     if before == "open":
         add_to_run(connection, request.owner.run, cache_hits=1)
     outcome = "cached" if before == "open" else before

@@ -213,6 +213,29 @@ def test_a_replayed_trajectory_counts_once(url: str) -> None:
     ledger.close()
 
 
+def test_an_empty_or_old_answer_is_not_paid_twice_by_the_same_call(url: str) -> None:
+    """Paid, then killed before the conversation had it; another trajectory's call buys it for itself."""
+    from sqlalchemy import text
+
+    async def work(provider: Provider) -> None:
+        provider.answer = lambda: Fetched(payload={"results": []}, doubtful=True)
+        first = await provider.search("a")
+        again = await provider.search("a")
+        assert (first.billed, again.billed, provider.asked) == (1, 1, 1)
+        assert again.payload == {"results": []}
+        assert (await provider.search("a", sample=1)).billed == 1
+        provider.answer = lambda: hits("x")
+        await provider.search("b", "call_1_0")
+        with provider.ledger._store.write() as connection:
+            connection.execute(text("UPDATE answers SET fetched_at = fetched_at - 3601"))
+        assert (await provider.search("b", "call_1_0")).payload == hits("x").payload
+        assert provider.asked == 3
+        assert (await provider.search("b", sample=1)).billed == 1
+        assert provider.ledger.run_totals("full").searches_billed == provider.asked == 4
+
+    run(url, work, cache_max_age_s=3600.0)
+
+
 def test_cancelled_in_any_state_leaves_nothing_behind(url: str) -> None:
     async def work(provider: Provider) -> None:
         for delay in (0.0, 0.001, 0.01, 0.05):
