@@ -177,6 +177,14 @@ def test_a_picture_in_another_file_is_the_same_picture(tmp_path: Path) -> None:
     assert document["parts"]["b"]["dropped"] == {"duplicate": 1, "near_duplicate": 1}
 
 
+def test_a_group_larger_than_the_validation_side_is_trained_on(tmp_path: Path) -> None:
+    rows = [row(n, "What is shown?" if n < 30 else f"question {n}") for n in range(100)]
+    for seed in range(12):
+        train, held, _ = mixed(tmp_path, {"a": rows}, validation_share=0.2, seed=seed)
+        assert 3 <= len(held) <= 27, "of seventy rows a fifth, give or take"
+        assert sum(line["messages"][1]["content"] == "What is shown?" for line in train) == 30
+
+
 def test_a_picture_in_another_file_stays_on_its_side(tmp_path: Path) -> None:
     for number in range(30):
         drawn(number).save(tmp_path / f"{number}.png")

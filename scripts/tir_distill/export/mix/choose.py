@@ -7,7 +7,7 @@ changes anything; the order of the *parts* matters once: of two equal questions,
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
@@ -58,8 +58,9 @@ def choose(entries: Sequence[Entry], settings: MixSettings, near: Near, drops: D
 
     if not settings.non_commercial:
         keep([not forbids_commerce(entry.licence) for entry in rows], "non_commercial")
-    keep(_new_questions(rows, settings.near_duplicate_bits), "duplicate")
-    keep(_far_from_earlier(rows, settings, near), "near_duplicate")
+    alike = Alike.among(rows, near, settings.near_duplicate_bits)
+    keep(_new_questions(rows, alike), "duplicate")
+    keep(_far_from_earlier(rows, settings, near, alike), "near_duplicate")
     keep(_within(rows, settings.cap_per_bucket, lambda entry: entry.bucket), "cap_per_bucket")
     keep(_within(rows, settings.cap_per_source, lambda entry: entry.source), "cap_per_source")
     copies = _copies(rows, settings)
@@ -75,29 +76,69 @@ def choose(entries: Sequence[Entry], settings: MixSettings, near: Near, drops: D
     return lines
 
 
-def _new_questions(rows: Sequence[Entry], max_bits: int) -> list[bool]:
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Which picture files show the same: re-encoded and resized ones differ by a few bits of their hashes."""
+
+    others: Mapping[str, set[str]]
+    """sha256 of a picture -> those of other files of it."""
+
+    @classmethod
+    def among(cls, rows: Sequence[Entry], near: Near, max_bits: int) -> Alike:
+        """The pictures of these rows, compared all with all."""
+        hashes = _hashes(rows)
+        files = sorted(hashes)
+        others: dict[str, set[str]] = defaultdict(set)
+        for left, right in near.pictures([hashes[sha256] for sha256 in files], max_bits):
+            others[files[left]].add(files[right])
+            others[files[right]].add(files[left])
+        return cls(others)
+
+    def files(self, entry: Entry) -> set[str]:
+        """Every file of an entry's first picture; an empty name where it has none."""
+        first = next(iter(entry.pictures), "")
+        return {first, *self.others.get(first, ())}
+
+    def same(self, left: Entry, right: Entry) -> bool:
+        """Whether two questions show the same pictures in the same order."""
+        return len(left.pictures) == len(right.pictures) and all(
+            one == two or two in self.others.get(one, ())
+            for one, two in zip(left.pictures, right.pictures, strict=True)
+        )
+
+
+def _hashes(rows: Sequence[Entry]) -> dict[str, int]:
+    """Perceptual hash of each picture that has one."""
+    return {
+        sha256: value
+        for entry in rows
+        for sha256, value in zip(entry.pictures, entry.prints, strict=True)
+        if value is not None
+    }
+
+
+def _new_questions(rows: Sequence[Entry], alike: Alike) -> list[bool]:
     """A question (text and pictures) stays in the first part that has it; within that part, trajectories may differ."""
-    known: dict[str, dict[tuple[str, ...], Entry]] = defaultdict(dict)  # of earlier parts: text -> pictures -> a row
+    # Rows of earlier parts by text and first picture: one text may be asked about thousands of pictures.
+    known: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     keep: list[bool] = []
     for _, part in groupby(rows, key=lambda entry: entry.part):
         fresh = list(part)
         for entry in fresh:
-            there = known[entry.text_key]
-            keep.append(
-                entry.pictures not in there and not any(entry.shows_the_same(e, max_bits) for e in there.values())
-            )
+            there = (e for sha256 in alike.files(entry) for e in known.get((entry.text_key, sha256), ()))
+            keep.append(not any(alike.same(entry, earlier) for earlier in there))
         for entry in fresh:
-            known[entry.text_key].setdefault(entry.pictures, entry)
+            known[entry.text_key, next(iter(entry.pictures), "")].append(entry)
     return keep
 
 
-def _far_from_earlier(rows: Sequence[Entry], settings: MixSettings, near: Near) -> list[bool]:
+def _far_from_earlier(rows: Sequence[Entry], settings: MixSettings, near: Near, alike: Alike) -> list[bool]:
     """No long question of a later part is nearly one of an earlier part about the same pictures."""
     long = [n for n, entry in enumerate(rows) if len(entry.shingles) >= settings.near_duplicate_min_units]
     keep = [True] * len(rows)
     for left, right in near.texts([rows[n].shingles for n in long]):
         first, second = rows[long[left]], rows[long[right]]
-        if first.part != second.part and first.shows_the_same(second, settings.near_duplicate_bits):
+        if first.part != second.part and alike.same(first, second):
             keep[long[right]] = False
     return keep
 
@@ -127,7 +168,10 @@ def _copies(rows: Sequence[Entry], settings: MixSettings) -> list[int]:
 
 
 def validation_side(rows: Sequence[Entry], settings: MixSettings, near: Near) -> list[bool]:
-    """Whether each row is held out. Rows that share a question text or a picture always go together."""
+    """Whether each row is held out. Rows that share a question text or a picture always go together.
+
+    A group larger than all that is to be held out stays in training: one text may be asked about thousands of pictures.
+    """
     leader: dict[str, str] = {}
 
     def find(key: str) -> str:
@@ -140,16 +184,16 @@ def validation_side(rows: Sequence[Entry], settings: MixSettings, near: Near) ->
         low, high = sorted((find(left), find(right)))
         leader[high] = low
 
-    hashes: dict[str, int] = {}
     for entry in rows:
-        for sha256, value in zip(entry.pictures, entry.prints, strict=True):
+        for sha256 in entry.pictures:
             join(f"text {entry.text_key}", f"picture {sha256}")
-            if value is not None:
-                hashes[sha256] = value
-    files = sorted(hashes)
-    for left, right in near.pictures([hashes[sha256] for sha256 in files], SPLIT_BITS):
-        join(f"picture {files[left]}", f"picture {files[right]}")
+    for sha256, others in Alike.among(rows, near, SPLIT_BITS).others.items():
+        for other in others:
+            join(f"picture {sha256}", f"picture {other}")
+    groups = [find(f"text {entry.text_key}") for entry in rows]
+    sizes = Counter(groups)
+    most = max(1.0, settings.validation_share * len(rows))
     return [
-        stable_unit(settings.seed, "split", find(f"text {entry.text_key}")) < settings.validation_share
-        for entry in rows
+        sizes[group] <= most and stable_unit(settings.seed, "split", group) < settings.validation_share
+        for group in groups
     ]

@@ -51,13 +51,6 @@ class Entry:
     """Perceptual hash of each; None for one without contrast, of which the hash says nothing."""
     tokens: int
 
-    def shows_the_same(self, other: Entry, max_bits: int) -> bool:
-        """Whether the pictures are the same, in other files too: re-encoded and resized ones differ by a few bits."""
-        return len(self.pictures) == len(other.pictures) and all(
-            left == right or (one is not None and two is not None and (one ^ two).bit_count() <= max_bits)
-            for left, right, one, two in zip(self.pictures, other.pictures, self.prints, other.prints, strict=True)
-        )
-
 
 @dataclass
 class Drops:
