@@ -15,14 +15,15 @@ from ..records.behaviour import has_image_code, has_search
 from ..records.conversation import assistant_content
 from ..records.neutralise import neutralise
 from .answers import in_answer_tags
-from .convention import runnable, with_input_object
+from .convention import file_names, renamer, runnable, with_input_object
 from .letters import letter_of
 from .pictures import PictureStore, picture_bytes
 from .shapes import LegacyRow
 from .turns import NativeConversation, NativeTurn, python_call, to_turns
 
 _STRAY = re.compile(r"(?<!`)</code>")
-_AFTER_TAG = re.compile(r"(<image>)[ \t]*\n+")
+_AFTER_TAG = re.compile(r"(<image>)[ \t]*[\r\n]+")
+_ABSOLUTE_FILE = re.compile(r"/[^\n]{1,1000}\.\w{1,5}")
 _LINEAGE: dict[str, Any] = dict.fromkeys(LINEAGE_KEYS, "") | {
     "sample_index": 0,
     "seed": "0",
@@ -90,6 +91,7 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     if missing:
         user = IMAGE_TAG * missing + user  # ms-swift puts missing tags there too
         given += missing
+    _rename_files(turns, _own_paths(legacy, given))
 
     messages: list[Row] = [
         {"role": "system", "content": settings.system},
@@ -131,6 +133,27 @@ def _give_input_object(turns: Sequence[NativeTurn]) -> None:
     codes = [turn.calls[number].given for turn, number in places]
     for (turn, number), code in zip(places, with_input_object(codes), strict=True):
         turn.calls[number] = python_call(code)
+
+
+def _own_paths(legacy: LegacyRow, given: int) -> Sequence[str]:
+    """Absolute paths of the question's pictures: those that the question states, else those in the row's list."""
+    if legacy.image_paths or not any(
+        isinstance(value, str) and value.startswith("/") for value in legacy.images[:given]
+    ):
+        return legacy.image_paths
+    return [value if _ABSOLUTE_FILE.fullmatch(str(value)) else "" for value in legacy.images[:given]]
+
+
+def _rename_files(turns: Sequence[NativeTurn], own: Sequence[str]) -> None:
+    """Files of other machines by their names here, wherever the row speaks of them: code, results, thoughts, text."""
+    names = file_names([call.given for turn in turns for call in turn.calls if call.name == "python"], own)
+    if not names:
+        return
+    rename = renamer(names)
+    for turn in turns:
+        turn.thinking, turn.text = rename(turn.thinking), rename(turn.text)
+        turn.calls = [python_call(rename(call.given)) if call.name == "python" else call for call in turn.calls]
+        turn.results = list(map(rename, turn.results))
 
 
 def _row(
@@ -176,7 +199,7 @@ def _calls(
         if call.name not in known:
             raise BadRow("unsupported_tool", f"{legacy.id}: calls {call.name!r}, which this mix does not declare")
         if call.name == "python":
-            code = runnable(call.given, legacy.image_paths, given, legacy.id)
+            code = runnable(call.given, given, legacy.id)
             if "<" in code and (found := find_markup(code, by_model=True)):
                 raise BadRow("markup_in_text", f"{legacy.id}: {found!r} in the code of turn {index}")
             codes.append(code)

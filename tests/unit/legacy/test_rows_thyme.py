@@ -132,7 +132,7 @@ CASES = [
         ),
         [
             user("<image><image>Same?"),
-            said("a", "", "a = open('image_2.png')\nb = open(\"input_image.jpg\")\nos.chdir('.')"),
+            said("a", "", "a = open('image_2.png')\nb = open(\"input_image.jpg\")\nos.chdir('/tmp/work')"),
             tool("ok"),
             said("b", "<answer>no</answer>"),
         ],
@@ -149,7 +149,7 @@ CASES = [
         [
             user("<image>q"),
             said("a", "", "print('input_image.jpg')"),
-            tool(PATH),
+            tool("input_image.jpg"),
             said("b", "<answer>y</answer>"),
         ],
         [RED],
