@@ -33,7 +33,6 @@ wildcard_constraints:
     run="|".join(SAMPLED),
     legacy="[a-z][a-z0-9_]*",
     mix="[a-z][a-z0-9_]*",
-    part=r"\w[\w.-]*",
     index=r"\d{4}",
     shards=r"\d{4}",
 
@@ -43,8 +42,6 @@ def start_workflow():
     tir.write_resolved(config, Path(CONFIG))
     for run_dir in RUN_DIRS:
         tir.Marks(run_dir).clear()
-    for failed in tir.failed_part_audits(config):
-        failed.unlink()
     if unset := tir.unset_variables(config):
         print(f"tir-distill: sampling will ask for {', '.join(unset)}: not in the environment or .env", file=sys.stderr)
     tir.clear_stop_flags(config)
@@ -61,9 +58,7 @@ def end_workflow(failed):
     if not failed:
         print("\n".join(f"tir-distill: {line}" for line in tir.closing_words(config)), file=sys.stderr)
     else:
-        code, reason = tir.exit_code_after_failure(
-            RUN_DIRS, terminated=TERMINATION.received, failed_audits=tir.failed_part_audits(config)
-        )
+        code, reason = tir.exit_code_after_failure(RUN_DIRS, terminated=TERMINATION.received)
         print(f"tir-distill: {reason}", file=sys.stderr)
         sys.exit(int(code))
 

@@ -27,12 +27,17 @@ rule build_mix:
     conda:
         "../envs/tir-distill.yaml"
     params:
+        out=lambda wildcards: f"{RESULTS}/train/{wildcards.mix}",
         mix=lambda wildcards: config["mixes"][wildcards.mix],
         seed=config["seed"],
+        audit=config["audit"],
         max_length=config["max_length"],
-        near=[config["decontamination"][key] for key in ("jaccard_min", "long_text_min_units", "phash_max_distance", "flat_max_std")],
-        code=tir.code_digest("export", "questions", "sources", "mixing.py"),
+        near=[
+            config["decontamination"][key]
+            for key in ("jaccard_min", "long_text_min_units", "phash_max_distance", "flat_max_std")
+        ],
+        code=tir.code_digest("audit", "export", "questions", "sources", "mixing.py"),
         config=CONFIG,
     shell:
         "build_mix.py --config {params.config:q} --mix {wildcards.mix:q} --eval-index {input.index:q}"
-        " --out $(dirname {output.train:q}) 2> {log:q}"
+        " --out {params.out:q} 2> {log:q}"

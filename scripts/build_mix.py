@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +34,17 @@ def main(args: argparse.Namespace) -> None:
         write_launch_files,
         write_mix,
     )
-    from tir_distill.mixing import NearJoins, Pictures, RowTokens, evaluation_matcher
+    from tir_distill.mixing import NearJoins, Pictures, RowTokens, evaluation_matcher, row_check
     from tir_distill.questions.croissant import CONTEXT
     from tir_distill.sources import TextPrint
 
     config = cli.load_config(args.config)
     settings = MixSettings.from_config(config, args.mix)
-    count = RowTokens(Tokens.from_config(config))
+    tokens = Tokens.from_config(config)
     refuse_private([args.out, *(part.path for part in settings.parts)])
     drops = Drops()
     pictures = Pictures(config["decontamination"]["flat_max_std"])
-    match = evaluation_matcher(args.eval_index, pictures)
+    match = evaluation_matcher(args.eval_index)
     entries = []
     with cli.ProgressLine(f"mix {settings.name}") as progress:
         for number, part in enumerate(settings.parts):
@@ -56,9 +55,10 @@ def main(args: argparse.Namespace) -> None:
                 part,
                 drops,
                 text_print=TextPrint.of,
-                count_tokens=functools.partial(count, root=part.row_root),
+                count_tokens=RowTokens(tokens),
+                look=pictures.look,
                 evaluation_match=match,
-                picture_hash=pictures.hash_of,
+                check=row_check(part.audit, config, tokens, cli.secret_values()),
                 max_length=settings.max_length,
             ):
                 entries.append(entry)

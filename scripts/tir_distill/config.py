@@ -98,8 +98,8 @@ def _check_meaning(config: Mapping[str, Any], name: str) -> None:
         mix = config["student"]["mix"]
         raise UsageError(f"{name}: student.mix is {mix!r}, which is no mix, but a run waits for a gate")
     for key, entry in config["mixes"].items():
-        files = [part["name"] for part in (entry or {"parts": []})["parts"] if "file" in part]
-        if twice := sorted({part for part in files if files.count(part) > 1}):
+        parts = [part.get("run") or part.get("legacy") or part["name"] for part in (entry or {"parts": []})["parts"]]
+        if twice := sorted({part for part in parts if parts.count(part) > 1}):
             raise UsageError(f"{name}: mixes.{key}.parts has more than one part with the name {twice[0]!r}")
     fill = config["selection"]["fill"]
     if fill is not None and fill not in config["buckets"]:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from .export import Tokens, row_messages
+from .export import Tokens, image_tokens, row_messages
+from .export.mix import Look, Print
 from .records import BadRow
+
+THUMBNAIL = 32
+"""Side of a picture's thumbnail in pixels."""
+MOST_APART = 8
+"""Places of two thumbnails that are compared: those that differ most. Two tables differ in a few digits only, another
+encoding of one table a little everywhere."""
+PAIRS_AT_ONCE = 8192
+MAX_DIFFERENCE = 25.0
+"""Grey levels by which those places may differ on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A picture of a mix."""
+
+    size: tuple[int, int]
+    phash: str
+    flat: bool
+    print: Print | None
 
 
 class Pictures:
@@ -18,46 +38,71 @@ class Pictures:
 
     def __init__(self, flat_max_std: float) -> None:
         self._flat_max_std = flat_max_std
-        self._known: dict[Path, tuple[str, bool]] = {}
+        self._known: dict[Path, Seen | BadRow] = {}
 
-    def print_of(self, path: Path) -> tuple[str, bool]:
-        """Perceptual hash and whether the picture has no contrast. Raises BadRow for one that cannot be read."""
+    def look(self, path: Path) -> Seen:
+        """Raises BadRow ``picture_missing``, ``bad_picture`` or ``picture_shape`` for one that cannot be used."""
         if path not in self._known:
-            from .sources import picture_print
+            try:
+                self._known[path] = self._decode(path)
+            except BadRow as error:
+                self._known[path] = error
+        seen = self._known[path]
+        if isinstance(seen, BadRow):
+            raise BadRow(seen.reason, seen.detail)
+        return seen
 
-            with _opened(path) as image:
+    def _decode(self, path: Path) -> Seen:
+        from PIL import Image
+
+        from .sources import picture_print
+
+        try:
+            with Image.open(path) as image:
+                image_tokens(*image.size)
+                image.load()
                 found = picture_print(image, "", self._flat_max_std)
-            self._known[path] = (found.phash, found.flat)
-        return self._known[path]
+                small = image.convert("L").resize((THUMBNAIL, THUMBNAIL), Image.Resampling.BOX)
+                seen = None if found.flat else Print(int(found.phash, 16), small.tobytes())
+                return Seen(image.size, found.phash, found.flat, seen)
+        except FileNotFoundError:
+            raise BadRow("picture_missing", path.name) from None
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            raise BadRow("bad_picture", f"{path.name}: {error}") from None
 
-    def hash_of(self, path: Path) -> int | None:
-        """The hash as a number; None without contrast. Raises BadRow."""
-        phash, flat = self.print_of(path)
-        return None if flat else int(phash, 16)
 
-
-def evaluation_matcher(index_path: Path, pictures: Pictures) -> Callable[[str, list[Path]], str | None]:
-    """Which evaluation item a question with these picture files is, or None. Raises TirError for a missing index."""
+def evaluation_matcher(index_path: Path) -> Callable[[str, Sequence[Look]], str | None]:
+    """Which evaluation item a text with these pictures is, or None. Raises TirError for a missing index."""
     from .questions import EvaluationIndex
 
     index = EvaluationIndex.load(index_path)
 
-    def match(text: str, files: list[Path]) -> str | None:
-        found = index.match_text(text, [pictures.print_of(path) for path in files])
+    def match(text: str, pictures: Sequence[Look]) -> str | None:
+        found = index.match_text(text, [(seen.phash, seen.flat) for seen in pictures])
         return str(found[0]) if found else None
 
     return match
 
 
-def _opened(path: Path) -> Any:
-    from PIL import Image
+def row_check(
+    profile: str | None, config: Mapping[str, Any], tokens: Tokens, secret_values: Sequence[str]
+) -> Callable[[Mapping[str, Any]], None]:
+    """A function that raises BadRow ``audit_<reason>`` for a row that the audit's row checks refuse.
 
-    try:
-        image = Image.open(path)
-        image.load()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise BadRow("bad_picture", f"{path}: {error}") from None
-    return image
+    Without a profile nothing is checked.
+    """
+    if profile is None:
+        return lambda row: None
+    from .audit import AuditSettings, RowCheck, Secrets
+
+    audit = RowCheck(AuditSettings.from_config(config, profile), tokens.renderer, Secrets(tuple(secret_values)))
+
+    def check(row: Mapping[str, Any]) -> None:
+        for finding in audit.findings(dict(row)):
+            place = "" if finding.message is None else f"message {finding.message}: "
+            raise BadRow(f"audit_{finding.reason}", f"{place}{finding.detail or finding.excerpt}"[:200])
+
+    return check
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +120,37 @@ class NearJoins:
             return
         joined = Sets.of(sets)
         left, right, _ = JaccardIndex(joined, self.jaccard_min, self.min_units).pairs(joined)
-        yield from _each_once(left, right)
+        ordered = left < right
+        yield from zip(left[ordered].tolist(), right[ordered].tolist(), strict=True)
 
-    def pictures(self, hashes: Sequence[int], max_bits: int) -> Iterator[tuple[int, int]]:
-        """All pairs of 64-bit hashes within that many bits, the smaller index first, each once."""
+    def pictures(self, prints: Sequence[Print], max_bits: int) -> Iterator[tuple[int, int]]:
+        """All pairs of prints within that many bits whose thumbnails are alike, the smaller index first, each once."""
         import numpy as np
 
         from .questions.hamming import HammingIndex
 
-        values = np.array(hashes, dtype=np.uint64)
+        if not prints:
+            return
+        values = np.array([seen.phash for seen in prints], dtype=np.uint64)
+        small = np.frombuffer(b"".join(seen.thumbnail for seen in prints), np.uint8).reshape(len(prints), -1)
         left, right, _ = HammingIndex(values, max_bits).pairs(values)
-        yield from _each_once(left, right)
-
-
-def _each_once(left: Iterable[int], right: Iterable[int]) -> Iterator[tuple[int, int]]:
-    return ((int(one), int(other)) for one, other in zip(left, right, strict=True) if one < other)
+        ordered = left < right
+        left, right = left[ordered], right[ordered]
+        for start in range(0, len(left), PAIRS_AT_ONCE):
+            one, other = left[start : start + PAIRS_AT_ONCE], right[start : start + PAIRS_AT_ONCE]
+            apart = np.abs(small[one].astype(np.int16) - small[other])
+            most = np.partition(apart, -MOST_APART, axis=1)[:, -MOST_APART:].mean(axis=1)
+            alike = most <= MAX_DIFFERENCE
+            yield from zip(one[alike].tolist(), other[alike].tolist(), strict=True)
 
 
 class RowTokens:
-    """Counts a row's whole sequence, pictures included, exactly. Their sizes come from picture headers."""
+    """Counts a row's whole sequence, pictures included, exactly."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
-        self._sizes: dict[Path, tuple[int, int]] = {}
 
-    def __call__(self, row: Mapping[str, Any], root: Path) -> int:
-        """Tokens of a row whose picture paths are relative to ``root``."""
+    def __call__(self, row: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> int:
+        """Tokens of a row with pictures of these sizes."""
         text = self._tokens.renderer.render(row_messages(row["messages"]), orjson.loads(row["tools"]))
-        return self._tokens.count_rendered(text, [self._size_of(root / path) for path in row["images"]]).sequence
-
-    def _size_of(self, path: Path) -> tuple[int, int]:
-        if path not in self._sizes:
-            from PIL import Image
-
-            with Image.open(path) as image:
-                self._sizes[path] = image.size
-        return self._sizes[path]
+        return self._tokens.count_rendered(text, sizes).sequence

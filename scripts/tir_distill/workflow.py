@@ -204,31 +204,19 @@ def mixes(config: Mapping[str, Any]) -> list[str]:
 
 
 def mix_inputs(config: Mapping[str, Any], mix: str) -> list[str]:
-    """Files of a mix's parts. Rows of a run and legacy rows come with an audit, which exists only when it passed."""
+    """Files of a mix's parts. Rows of a run come with its audit, which exists only when it passed; the rows of other
+    parts are audited one by one as they join.
+    """
     results = config["paths"]["results"]
     files: list[str] = []
     for part in config["mixes"][mix]["parts"]:
         if "run" in part:
             files += [f"{results}/{part['run']}/accepted.jsonl", f"{results}/{part['run']}/audit.json"]
         elif "legacy" in part:
-            stem = f"{results}/legacy/{part['legacy']}_clean"
-            files += [f"{stem}.jsonl", f"{stem}.audit.json"]
+            files.append(f"{results}/legacy/{part['legacy']}_clean.jsonl")
         else:
-            files += [part["file"], *([part_audit(config, mix, part["name"])] if part.get("audit", "any") else [])]
+            files.append(part["file"])
     return files
-
-
-def part_audit(config: Mapping[str, Any], mix: str, part: str) -> str:
-    """Where the audit of a part that is a plain file stands, once it passed."""
-    return f"{config['paths']['results']}/train/audits/{mix}/{part}.audit.json"
-
-
-def file_part(config: Mapping[str, Any], mix: str, part: str) -> dict[str, Any]:
-    """The part of that name. Raises UsageError when there is none."""
-    for entry in config["mixes"][mix]["parts"]:
-        if entry.get("name") == part:
-            return dict(entry)
-    raise UsageError(f"mixes.{mix} has no part with the name {part!r}")
 
 
 def run_files(config: Mapping[str, Any], run: str) -> list[str]:
@@ -298,19 +286,7 @@ class Marks:
             path.unlink(missing_ok=True)
 
 
-def failed_part_audits(config: Mapping[str, Any]) -> list[Path]:
-    """Reports of cleaned legacy rows and of other files of a mix that did not pass."""
-    results = Path(config["paths"]["results"])
-    files = [results / "legacy" / f"{name}_clean.audit_failed.json" for name in config["legacy"]]
-    for mix, entry in config["mixes"].items():
-        names = [part["name"] for part in (entry or {"parts": []})["parts"] if "file" in part]
-        files += [results / "train" / "audits" / mix / f"{name}.audit_failed.json" for name in names]
-    return [path for path in files if path.exists()]
-
-
-def exit_code_after_failure(
-    run_dirs: Sequence[Path], *, terminated: str = "", failed_audits: Sequence[Path] = ()
-) -> tuple[ExitCode, str]:
+def exit_code_after_failure(run_dirs: Sequence[Path], *, terminated: str = "") -> tuple[ExitCode, str]:
     """Snakemake always ends with 1; say what really happened (stopped and resumable, audit failed, failed).
 
     ``terminated``: name of the signal that the workflow itself received.
@@ -325,8 +301,6 @@ def exit_code_after_failure(
     for run_dir in run_dirs:
         if Marks(run_dir).audit.exists():
             return ExitCode.AUDIT_FAILED, f"{run_dir.name}: the audit failed, see {Marks(run_dir).audit}"
-    if failed_audits:
-        return ExitCode.AUDIT_FAILED, f"rows for a mix: the audit failed, see {failed_audits[0]}"
     for run_dir in run_dirs:
         if (mark := Marks(run_dir).gate).exists():
             failing = [figure for figure in read_json(mark)["figures"] if not figure["passed"]]

@@ -19,7 +19,7 @@ from PIL import Image
 
 from tir_distill.export.mix import Drops, MixSettings, Part, choose, read_part, sft_arguments, write_launch_files
 from tir_distill.export.mix.write import write_mix
-from tir_distill.mixing import NearJoins
+from tir_distill.mixing import NearJoins, Pictures
 from tir_distill.records import read_jsonl, write_jsonl
 from tir_distill.sources import TextPrint
 
@@ -99,9 +99,10 @@ def mix(tmp_path_factory: pytest.TempPathFactory) -> Path:
             part,
             drops,
             text_print=TextPrint.of,
-            count_tokens=lambda row: len(row["messages"]),
+            count_tokens=lambda row, _: len(row["messages"]),
             evaluation_match=lambda text, pictures: None,
-            picture_hash=lambda _: None,
+            look=Pictures(4.0).look,
+            check=lambda row: None,
             max_length=settings.max_length,
         )
     ]

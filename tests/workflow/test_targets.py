@@ -60,22 +60,20 @@ def test_priority_samples_only_its_buckets_and_the_rest_comes_later(demo: DemoRu
     shutil.rmtree(demo.clone.root / "results" / "first")
 
 
-def test_a_plain_file_joins_a_mix_only_with_a_passed_audit(demo: DemoRun, overlay: Overlay) -> None:
+def test_rows_of_a_plain_file_join_a_mix_one_by_one(demo: DemoRun, overlay: Overlay) -> None:
     root, mine = demo.clone.root, {"name": "mine", "file": "mine.jsonl", "weight": 1}
     rest = {"validation_share": 0, "cap_per_source": None, "cap_per_bucket": None, "non_commercial": True}
-    args = overlay({"mixes": {"demo": None, "wide": {"parts": [{"run": "demo", "weight": 1}, mine], **rest}}})
-    rows = [row | {"id": f"mine_{row['id']}"} for row in demo.clone.lines("results/demo/accepted.jsonl")[:3]]
-    bad = [*rows[:2], rows[2] | {"images": ["images/nowhere.png"]}]
-    write_jsonl(root / "mine.jsonl", bad)
-    failed = demo.clone.snakemake(*args)
-    assert failed.returncode == 3, failed.stdout[-3000:]
-    assert "results/train/audits/wide/mine.audit_failed.json" in failed.stdout
-    assert not (root / "results/train/wide").exists()
+    args = overlay({"mixes": {"demo": None, "wide": {"parts": [mine], **rest}}})
+    rows = [row | {"id": f"mine_{row['id']}"} for row in demo.clone.lines("results/demo/accepted.jsonl")[:4]]
+    rows[2]["images"] = ["images/nowhere.png"] * len(rows[2]["images"]) or ["images/nowhere.png"]
+    rows[3]["messages"][-1]["content"] = rows[3]["messages"][-1]["content"].replace("</think>", "")
     write_jsonl(root / "mine.jsonl", rows)
     done = demo.clone.snakemake(*args)
     assert done.returncode == 0, done.stdout[-3000:]
-    assert demo.clone.json("results/train/audits/wide/mine.audit.json")["rows"] == 3
-    assert not list((root / "results/train/audits/wide").glob("*failed*"))
+    part = demo.clone.json("results/train/wide/MIX.json")["parts"]["mine"]
+    assert part["rows"] == 2
+    assert sum(part["dropped"].values()) == 2
+    assert [reason for reason in part["dropped"] if reason.startswith("audit_")]
     shutil.rmtree(root / "results/train/wide")
 
 

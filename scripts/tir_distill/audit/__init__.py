@@ -13,6 +13,7 @@ Design notes
 from .findings import CHECKS, Book, Finding
 from .overlap import EvaluationIndex
 from .report import AuditReport
+from .row_check import RowCheck
 from .run import Auditor, audit_file
 from .secrets import Secrets
 from .settings import PROFILES, AuditSettings, Profile
@@ -27,6 +28,7 @@ __all__ = [
     "EvaluationIndex",
     "Finding",
     "Profile",
+    "RowCheck",
     "Secrets",
     "audit_file",
 ]

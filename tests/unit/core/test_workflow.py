@@ -7,7 +7,7 @@ import pytest
 
 from tir_distill import workflow
 from tir_distill.config import ROOT, load
-from tir_distill.records import ExitCode, TirError, UsageError, write_json
+from tir_distill.records import ExitCode, TirError, write_json
 
 CODE = '''"""Doc."""
 import os
@@ -95,40 +95,19 @@ def with_parts(tmp_path: Path, *parts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_every_part_of_a_mix_comes_with_its_audit(tmp_path: Path) -> None:
+def test_files_of_a_mixs_parts(tmp_path: Path) -> None:
     config = with_parts(
         tmp_path,
         {"run": "full", "weight": 1},
         {"legacy": "old", "weight": 1},
         {"name": "mine", "file": "mine.jsonl", "weight": 1},
-        {"name": "known", "file": "known.jsonl", "audit": None, "weight": 1},
     )
     assert workflow.mix_inputs(config, "wide") == [
         f"{tmp_path}/full/accepted.jsonl",
         f"{tmp_path}/full/audit.json",
         f"{tmp_path}/legacy/old_clean.jsonl",
-        f"{tmp_path}/legacy/old_clean.audit.json",
         "mine.jsonl",
-        f"{tmp_path}/train/audits/wide/mine.audit.json",
-        "known.jsonl",
     ]
-    assert workflow.file_part(config, "wide", "known")["file"] == "known.jsonl"
-    with pytest.raises(UsageError, match="no part with the name 'yours'"):
-        workflow.file_part(config, "wide", "yours")
-
-
-@pytest.mark.parametrize("report", ["legacy/old_clean.audit_failed.json", "train/audits/wide/mine.audit_failed.json"])
-def test_a_part_that_fails_its_audit_ends_with_3(tmp_path: Path, report: str) -> None:
-    config = with_parts(tmp_path, {"name": "mine", "file": "mine.jsonl", "weight": 1})
-    assert workflow.failed_part_audits(config) == []
-    (tmp_path / report).parent.mkdir(parents=True)
-    write_json(tmp_path / report, {"passed": False})
-    failed = workflow.failed_part_audits(config)
-    code, words = workflow.exit_code_after_failure([tmp_path / "full"], failed_audits=failed)
-    assert code == ExitCode.AUDIT_FAILED
-    assert report in words
-    code, _ = workflow.exit_code_after_failure([tmp_path / "full"], failed_audits=failed, terminated="SIGTERM")
-    assert code == ExitCode.RESUMABLE
 
 
 def test_variables_that_sampling_will_miss(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

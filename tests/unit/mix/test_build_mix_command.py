@@ -31,20 +31,47 @@ def noise(seed: int) -> Image.Image:
 
 
 def row(name: str, question: str, images: tuple[str, ...] = (), licence: str = "MIT") -> dict[str, Any]:
-    call = {"id": "c", "type": "function", "function": {"name": "python", "arguments": '{"code":"1"}'}}
+    call = {"id": "c", "type": "function", "function": {"name": "python", "arguments": '{"code":"print(1)"}'}}
+    python = {
+        "type": "function",
+        "function": {
+            "name": "python",
+            "description": "Run code.",
+            "parameters": {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]},
+        },
+    }
     return {
         "id": name,
         "messages": [
             {"role": "system", "content": "S"},
             {"role": "user", "content": "<image>" * len(images) + question},
-            {"role": "assistant", "content": "<think>\nlook\n</think>\n\n", "tool_calls": [call]},
+            {
+                "role": "assistant",
+                "content": "<think>\nThe code will tell what it is.\n</think>\n\n",
+                "tool_calls": [call],
+            },
             {"role": "tool", "tool_call_id": "c", "content": "1"},
-            {"role": "assistant", "content": f"<think>\nof {name}\n</think>\n\n<answer>1</answer>"},
+            {
+                "role": "assistant",
+                "content": f"<think>\nIt printed 1, so this is of {name}.\n</think>\n\n<answer>one</answer>",
+            },
         ],
         "images": list(images),
-        "tools": "[]",
+        "tools": json.dumps([python]),
         "licence": licence,
     }
+
+
+def without_thinking(line: dict[str, Any]) -> dict[str, Any]:
+    for message in line["messages"]:
+        if message["role"] == "assistant":
+            message["content"] = message["content"].rpartition("</think>\n\n")[2]
+    return line
+
+
+def shown_by_tool(line: dict[str, Any], picture: str) -> dict[str, Any]:
+    line["messages"][3]["content"] += "<image>"
+    return line | {"images": [picture]}
 
 
 def build(folder: Path, parts: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
@@ -102,11 +129,16 @@ def test_what_is_planted_is_found_and_order_changes_nothing(folder: Path) -> Non
             row("same", "question 3 OF the run"),
             row("near", LONG.replace("iron", "stone")),
             row("same words, other picture", "What is shown in 1?", ("3.png",)),
+            without_thinking(row("no thinking", "a question without a thought")),
+            shown_by_tool(row("evaluation picture from a tool", "a question with a drawing"), "evaluation.jpg"),
+            row("no file", "a question about a picture in the row itself", ("data:image/png;base64," + "A" * 3000,)),
         ],
         "other": [
             *(row(f"x{n}", f"question {n} of others") for n in range(5)),
             row("same picture and words", "what is shown in 0", ("same.png",)),
             row("closed", "a question that is closed", licence="CC-BY-NC-4.0"),
+            without_thinking(row("of other make", "a question that others train without thoughts")),
+            row("f1", "a question whose row calls itself as another does"),
         ],
     }
     # "same.png" is the picture of "p0" byte for byte
@@ -114,13 +146,25 @@ def test_what_is_planted_is_found_and_order_changes_nothing(folder: Path) -> Non
     dropped = {name: part["dropped"] for name, part in document["parts"].items()}
     assert dropped == {
         "full": {"evaluation_item": 2},
-        "old": {"duplicate": 1, "near_duplicate": 1},
+        "old": {
+            "audit_missing_think": 1,
+            "duplicate": 1,
+            "evaluation_item": 1,
+            "near_duplicate": 1,
+            "picture_path": 1,
+        },
         "other": {"duplicate": 1, "non_commercial": 1},
     }
     assert {(d["id"], d["detail"].split(":")[0]) for d in document["dropped_examples"] if d["detail"]} == {
         ("leak text", "jaccard"),
         ("leak picture", "phash"),
+        ("evaluation picture from a tool", "phash"),
+        ("no thinking", "message 2"),
+        ("no file", "'data"),
     }
+    everyone = [line["id"] for name in ("train", "validation") for line in read_jsonl(folder / "mix" / f"{name}.jsonl")]
+    assert len(everyone) == len(set(everyone))
+    assert sum(name.startswith("f1+") for name in everyone) in (1, 2), "once, or twice by its weight"
     first = (folder / "mix" / "train.jsonl").read_bytes()
     rows = list(read_jsonl(folder / "mix" / "train.jsonl"))
     held = list(read_jsonl(folder / "mix" / "validation.jsonl"))

@@ -15,6 +15,7 @@ from questions_helpers import evaluation_row, write_evaluation
 from tir_distill.config import ROOT
 from tir_distill.export.mix import Drops, Part, conform, read_part
 from tir_distill.export.mix.write import messages_text
+from tir_distill.mixing import Pictures
 from tir_distill.questions import DecontaminationSettings, write_index
 from tir_distill.records import write_json, write_jsonl
 from tir_distill.sources import TextPrint
@@ -32,11 +33,12 @@ def outcome(folder: Path, line: bytes) -> str:
             Part("part", folder / "part.jsonl", folder, 1.0),
             drops,
             text_print=TextPrint.of,
-            count_tokens=lambda row: (
+            count_tokens=lambda row, _: (
                 2000 if "long" in row["messages"][0]["content"] else len(orjson.loads(row["tools"]))
             ),
             evaluation_match=lambda text, _: "gaia g0" if "forbidden" in text else None,
-            picture_hash=lambda _: None,
+            look=Pictures(4.0).look,
+            check=lambda row: None,
             max_length=1000,
         )
     )

@@ -18,7 +18,7 @@ from legacy_helpers import png
 from tir_distill.config import ROOT
 from tir_distill.export.mix import Drops, MixSettings, Part, choose, read_part, write_descriptions, write_mix
 from tir_distill.export.mix.publish import check_mix, push, stage_mix
-from tir_distill.mixing import NearJoins
+from tir_distill.mixing import NearJoins, Pictures
 from tir_distill.questions.croissant import CONTEXT
 from tir_distill.records import TirError, UsageError, file_sha256, read_json, read_jsonl, write_jsonl
 from tir_distill.records.private import mark_private
@@ -69,9 +69,10 @@ def mix(tmp_path: Path) -> Path:
         settings.parts[0],
         drops,
         text_print=TextPrint.of,
-        count_tokens=lambda row: 10,
+        count_tokens=lambda row, _: 10,
         evaluation_match=lambda text, _: "gaia g1" if text == "question 5" else None,
-        picture_hash=lambda _: None,
+        look=Pictures(4.0).look,
+        check=lambda row: None,
         max_length=1000,
     )
     lines = choose(list(entries), settings, NearJoins(0.8, 12), drops)
@@ -153,6 +154,21 @@ def test_a_staged_folder_needs_no_other(mix: Path, tmp_path: Path) -> None:
     (other / "mine.txt").write_text("x")
     with pytest.raises(UsageError, match="other files"):
         stage_mix(mix, tmp_path, other, CONTEXT)
+
+
+def test_a_mix_is_never_staged_over_itself_or_another(mix: Path, tmp_path: Path) -> None:
+    trained = tmp_path / "trained"
+    shutil.copytree(mix, trained)
+    (trained / "checkpoint.safetensors").write_bytes(b"weights")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for target in (mix, mix / "stage", mix.parent, trained):
+        with pytest.raises(UsageError, match="name a new folder"):
+            stage_mix(mix, tmp_path, target, CONTEXT)
+    (tmp_path / "link").symlink_to(mix)
+    with pytest.raises(UsageError, match="name a new folder"):
+        stage_mix(mix, tmp_path, tmp_path / "link", CONTEXT)
+    (tmp_path / "link").unlink()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_what_must_not_leave(mix: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ question stays in the first part that has it; validation holds whole groups of r
 """
 
 from .choose import Chosen, choose
-from .index import Drops, Entry, conform, read_part
+from .index import Drops, Entry, Look, Print, conform, read_part
 from .launch import sft_arguments, write_launch_files
 from .publish import check_mix, push, stage_mix, write_descriptions
 from .settings import MixSettings, Part
@@ -15,8 +15,10 @@ __all__ = [
     "Chosen",
     "Drops",
     "Entry",
+    "Look",
     "MixSettings",
     "Part",
+    "Print",
     "check_mix",
     "choose",
     "conform",

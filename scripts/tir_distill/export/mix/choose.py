@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ...records import stable_int, stable_unit
 from ...records.licences import forbids_commerce
-from .index import Drops, Entry
+from .index import Drops, Entry, Print
 from .settings import MixSettings
 
 SPLIT_BITS = 2
@@ -28,8 +28,8 @@ class Near(Protocol):
     def texts(self, sets: Sequence[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
         """All pairs (i, j), i < j, of shingle sets that are near duplicates."""
 
-    def pictures(self, hashes: Sequence[int], max_bits: int) -> Iterable[tuple[int, int]]:
-        """All pairs (i, j), i < j, of perceptual hashes within that many bits."""
+    def pictures(self, prints: Sequence[Print], max_bits: int) -> Iterable[tuple[int, int]]:
+        """All pairs (i, j), i < j, of prints whose hashes are within that many bits and whose thumbnails are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Chosen:
     """One line of the mix."""
 
     entry: Entry
+    id: str
+    """As the row calls itself, made different from every other."""
     copy: int
     validation: bool
 
@@ -44,23 +46,31 @@ class Chosen:
 def choose(entries: Sequence[Entry], settings: MixSettings, near: Near, drops: Drops) -> list[Chosen]:
     """The mix in its final order."""
     names = [part.name for part in settings.parts]
-    rows = sorted(entries, key=lambda e: (e.part, stable_int(settings.seed, "row", names[e.part], e.id), e.id))
 
-    def keep(wanted: Iterable[bool], reason: str) -> None:
+    def place(entry: Entry, what: str, copy: int = 0) -> tuple[int, str, str, int]:
+        drawn = stable_int(settings.seed, what, names[entry.part], entry.id, entry.digest, str(copy))
+        return drawn, entry.id, entry.digest, copy
+
+    rows = sorted(entries, key=lambda entry: (entry.part, *place(entry, "row")))
+
+    def leave_out(reasons: Iterable[str]) -> None:
+        """One reason for each row; an empty one keeps it."""
         nonlocal rows
         kept = []
-        for entry, good in zip(rows, wanted, strict=True):
-            if good:
-                kept.append(entry)
-            else:
+        for entry, reason in zip(rows, reasons, strict=True):
+            if reason:
                 drops.add(names[entry.part], entry.id, reason)
+            else:
+                kept.append(entry)
         rows = kept
+
+    def keep(wanted: Iterable[bool], reason: str) -> None:
+        leave_out("" if good else reason for good in wanted)
 
     if not settings.non_commercial:
         keep([not forbids_commerce(entry.licence) for entry in rows], "non_commercial")
-    alike = Alike.among(rows, near, settings.near_duplicate_bits)
-    keep(_new_questions(rows, alike), "duplicate")
-    keep(_far_from_earlier(rows, settings, near, alike), "near_duplicate")
+    keep(_first_of_each_line(rows), "repeated_row")
+    leave_out(_asked_before(rows, settings, near))
     keep(_within(rows, settings.cap_per_bucket, lambda entry: entry.bucket), "cap_per_bucket")
     keep(_within(rows, settings.cap_per_source, lambda entry: entry.source), "cap_per_source")
     copies = _copies(rows, settings)
@@ -68,12 +78,29 @@ def choose(entries: Sequence[Entry], settings: MixSettings, near: Near, drops: D
     counts = [count for count in copies if count]
     side = validation_side(rows, settings, near)
     lines = [
-        Chosen(entry, copy, validation)
-        for entry, count, validation in zip(rows, counts, side, strict=True)
+        Chosen(entry, name, copy, validation)
+        for entry, name, count, validation in zip(rows, _names(rows), counts, side, strict=True)
         for copy in range(1 if validation else count)
     ]
-    lines.sort(key=lambda c: (stable_int(settings.seed, "order", names[c.entry.part], c.entry.id, str(c.copy)), c.copy))
+    lines.sort(key=lambda line: place(line.entry, "order", line.copy))
     return lines
+
+
+def _names(rows: Sequence[Entry]) -> list[str]:
+    """An id of its own for every row: the first keeps the one it has, later ones get a piece of their line's hash."""
+    seen: set[str] = set()
+    names = []
+    for entry in rows:
+        name = entry.id if entry.id not in seen else f"{entry.id}+{entry.digest}"
+        seen.add(name)
+        names.append(name)
+    return names
+
+
+def _first_of_each_line(rows: Sequence[Entry]) -> list[bool]:
+    """Of lines that are equal to the letter one is enough, also within a part."""
+    first: dict[str, int] = {}
+    return [first.setdefault(entry.digest, number) == number for number, entry in enumerate(rows)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +113,15 @@ class Alike:
     @classmethod
     def among(cls, rows: Sequence[Entry], near: Near, max_bits: int) -> Alike:
         """The pictures of these rows, compared all with all."""
-        hashes = _hashes(rows)
-        files = sorted(hashes)
+        prints = {
+            sha256: seen
+            for entry in rows
+            for sha256, seen in zip(entry.pictures, entry.prints, strict=True)
+            if seen is not None
+        }
+        files = sorted(prints)
         others: dict[str, set[str]] = defaultdict(set)
-        for left, right in near.pictures([hashes[sha256] for sha256 in files], max_bits):
+        for left, right in near.pictures([prints[sha256] for sha256 in files], max_bits):
             others[files[left]].add(files[right])
             others[files[right]].add(files[left])
         return cls(others)
@@ -107,40 +139,36 @@ class Alike:
         )
 
 
-def _hashes(rows: Sequence[Entry]) -> dict[str, int]:
-    """Perceptual hash of each picture that has one."""
-    return {
-        sha256: value
-        for entry in rows
-        for sha256, value in zip(entry.pictures, entry.prints, strict=True)
-        if value is not None
-    }
-
-
-def _new_questions(rows: Sequence[Entry], alike: Alike) -> list[bool]:
-    """A question (text and pictures) stays in the first part that has it; within that part, trajectories may differ."""
+def _asked_before(rows: Sequence[Entry], settings: MixSettings, near: Near) -> list[str]:
+    """``duplicate`` or ``near_duplicate`` for a question that an earlier part has; within a part trajectories may
+    differ. Long questions are nearly equal by their words; the pictures must be the same.
+    """
+    alike = Alike.among(rows, near, settings.near_duplicate_bits)
+    long = {e.text_key: e.shingles for e in rows if len(e.shingles) >= settings.near_duplicate_min_units}
+    keys = sorted(long)
+    nearly: dict[str, list[str]] = defaultdict(list)
+    for left, right in near.texts([long[key] for key in keys]):
+        nearly[keys[left]].append(keys[right])
+        nearly[keys[right]].append(keys[left])
     # Rows of earlier parts by text and first picture: one text may be asked about thousands of pictures.
     known: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-    keep: list[bool] = []
+
+    def is_known(entry: Entry, text_key: str) -> bool:
+        there = (earlier for sha256 in alike.files(entry) for earlier in known.get((text_key, sha256), ()))
+        return any(alike.same(entry, earlier) for earlier in there)
+
+    reasons: list[str] = []
     for _, part in groupby(rows, key=lambda entry: entry.part):
         fresh = list(part)
         for entry in fresh:
-            there = (e for sha256 in alike.files(entry) for e in known.get((entry.text_key, sha256), ()))
-            keep.append(not any(alike.same(entry, earlier) for earlier in there))
+            if is_known(entry, entry.text_key):
+                reasons.append("duplicate")
+            else:
+                near_one = any(is_known(entry, key) for key in nearly.get(entry.text_key, ()))
+                reasons.append("near_duplicate" if near_one else "")
         for entry in fresh:
             known[entry.text_key, next(iter(entry.pictures), "")].append(entry)
-    return keep
-
-
-def _far_from_earlier(rows: Sequence[Entry], settings: MixSettings, near: Near, alike: Alike) -> list[bool]:
-    """No long question of a later part is nearly one of an earlier part about the same pictures."""
-    long = [n for n, entry in enumerate(rows) if len(entry.shingles) >= settings.near_duplicate_min_units]
-    keep = [True] * len(rows)
-    for left, right in near.texts([rows[n].shingles for n in long]):
-        first, second = rows[long[left]], rows[long[right]]
-        if first.part != second.part and alike.same(first, second):
-            keep[long[right]] = False
-    return keep
+    return reasons
 
 
 def _within(rows: Sequence[Entry], cap: int | None, key: Callable[[Entry], str]) -> list[bool]:

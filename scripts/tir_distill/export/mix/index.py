@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 import orjson
@@ -18,6 +18,9 @@ from ..rows import ROW_KEYS
 from .settings import Part
 
 ROLES = ("system", "user", "assistant", "tool")
+LONGEST_PATH = 1024
+"""Characters of a picture's path; a data URI is no path."""
+MESSAGE_KEYS = ("role", "content", "tool_calls", "tool_call_id", "turn", "loss", "name")
 TEXT_KEYS = ("id", "source", "bucket", "task_type", "teacher", "judge_model", "answer", "licence")
 
 
@@ -30,6 +33,35 @@ class TextPrintLike(Protocol):
     def shingles(self) -> tuple[int, ...]: ...
 
 
+class Look(Protocol):
+    """What a picture looks like, decoded once by the command."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+
+    @property
+    def phash(self) -> str:
+        """Perceptual hash, 16 hex digits."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether it has no contrast, so that the hash says nothing."""
+
+    @property
+    def print(self) -> Print | None:
+        """For comparing with other pictures; None for a flat one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """A picture for comparing: other encodings and sizes of it differ a little in both."""
+
+    phash: int
+    thumbnail: bytes
+    """Grey levels in rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One row that may join the mix."""
@@ -38,6 +70,8 @@ class Entry:
     offset: int
     length: int
     """Place of the row's line in its file, in bytes."""
+    digest: str
+    """Hash of the line: tells rows apart that call themselves alike."""
     id: str
     source: str
     bucket: str
@@ -47,8 +81,8 @@ class Entry:
     shingles: tuple[int, ...]
     pictures: tuple[str, ...]
     """sha256 of each picture of the user message."""
-    prints: tuple[int | None, ...]
-    """Perceptual hash of each; None for one without contrast, of which the hash says nothing."""
+    prints: tuple[Print | None, ...]
+    """Of each; None for one without contrast, of which a perceptual hash says nothing."""
     tokens: int
 
 
@@ -96,10 +130,10 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
     tools = tools.strip() or "[]"  # ms-swift takes an empty text for no tools
     values: dict[str, Any] = {
         **{key: str(row.get(key) or "") for key in TEXT_KEYS},
-        "messages": [{k: v for k, v in message.items() if v is not None} for message in messages],
+        "messages": [_message(message) for message in messages],
         "images": images,
         "tools": tools,
-        "n_samples": int(row.get("n_samples") or 1),
+        "n_samples": _count(row.get("n_samples") or 1),
         "has_self_search": bool(row.get("has_self_search")),
         "has_image_code": bool(row.get("has_image_code")),
         "lineage": _lineage(row.get("lineage")),
@@ -110,6 +144,24 @@ def conform(row: Mapping[str, Any], part: str) -> dict[str, Any]:
     if not values["id"]:
         values["id"] = f"{part}_{hashlib.sha256(orjson.dumps(messages)).hexdigest()[:16]}"
     return {key: values[key] for key in ROW_KEYS} | {"part": part}
+
+
+def _message(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message with the keys that rows may have, each of one type: readers take a key's type from the first row."""
+    kept = {key: message[key] for key in MESSAGE_KEYS if message.get(key) is not None}
+    if kept.get("loss", True) not in (0, 1):
+        raise BadRow("bad_loss", f"loss is {kept['loss']!r}; expected true or false")
+    for key, kind in (("turn", int), ("loss", bool), ("name", str), ("tool_call_id", str)):
+        if key in kept:
+            kept[key] = kind(kept[key])
+    return kept
+
+
+def _count(value: Any) -> int:
+    count = int(value)
+    if not 0 < count < 1 << 31:
+        raise BadRow("bad_count", f"n_samples is {value}")
+    return count
 
 
 def _lineage(value: Any) -> dict[str, Any]:
@@ -131,15 +183,17 @@ def read_part(
     drops: Drops,
     *,
     text_print: Callable[[str], TextPrintLike],
-    count_tokens: Callable[[Mapping[str, Any]], int],
-    evaluation_match: Callable[[str, list[Path]], str | None],
-    picture_hash: Callable[[Path], int | None],
+    count_tokens: Callable[[Mapping[str, Any], Sequence[tuple[int, int]]], int],
+    look: Callable[[Path], Look],
+    evaluation_match: Callable[[str, Sequence[Look]], str | None],
+    check: Callable[[Mapping[str, Any]], None],
     max_length: int,
 ) -> Iterator[Entry]:
     """Entries of the usable rows of one file; the others are counted in ``drops``.
 
-    ``evaluation_match`` says which evaluation item a question (text, picture files) is, or None; ``picture_hash`` gives
-    a picture's perceptual hash, None for one without contrast. Both raise BadRow for a picture that cannot be read.
+    ``count_tokens`` takes a row and the sizes of its pictures. ``look`` raises BadRow for a picture that cannot be
+    used. ``evaluation_match`` says which evaluation item a text with these pictures is, or None. ``check`` raises
+    BadRow for a row that must not be trained on.
     """
     hashes: dict[str, str] = {}
     offset = 0
@@ -155,13 +209,17 @@ def read_part(
                 row = conform(raw, part.name)
                 name = row["id"]
                 files = _pictures(row, part)
-                asked = files[: _user_pictures(row)]
+                looks = [look(path) for path in files]
+                asked = _user_pictures(row)
                 text = question_of(row)
-                prints = tuple(picture_hash(path) for path in asked)
                 for later in (m["content"].replace(IMAGE_TAG, "") for m in row["messages"] if m["role"] == "user"):
-                    if match := evaluation_match(later, asked):  # files of other origin ask more than once
+                    if match := evaluation_match(later, looks[:asked]):  # files of other origin ask more than once
                         raise BadRow("evaluation_item", match)
-                tokens = count_tokens(row)
+                for shown in looks[asked:]:  # by a tool
+                    if match := evaluation_match("", [shown]):
+                        raise BadRow("evaluation_item", match)
+                check(row)
+                tokens = count_tokens(row, [seen.size for seen in looks])
                 if tokens > max_length:
                     raise BadRow("too_long", f"{tokens} tokens")
             except BadRow as error:
@@ -170,7 +228,7 @@ def read_part(
             except (orjson.JSONDecodeError, AttributeError) as error:
                 drops.add(part.name, name, "bad_json", str(error))
                 continue
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 # a row of yet another shape must not end a mix of thousands; its words are kept
                 drops.add(part.name, name, "unreadable_row", f"{type(error).__name__}: {error}")
                 continue
@@ -179,14 +237,15 @@ def read_part(
                 part=number,
                 offset=place,
                 length=len(line),
+                digest=hashlib.sha256(line.strip()).hexdigest()[:16],
                 id=row["id"],
                 source=row["source"],
                 bucket=row["bucket"],
                 licence=row["licence"],
                 text_key=found.text_key,
                 shingles=found.shingles,
-                pictures=tuple(_sha256(path, hashes) for path in asked),
-                prints=prints,
+                pictures=tuple(_sha256(path, hashes) for path in files[:asked]),
+                prints=tuple(seen.print for seen in looks[:asked]),
                 tokens=tokens,
             )
 
@@ -199,11 +258,11 @@ def _pictures(row: Mapping[str, Any], part: Part) -> list[Path]:
     tags = sum(message["content"].count(IMAGE_TAG) for message in row["messages"])
     if tags != len(row["images"]):
         raise BadRow("picture_count", f"{tags} <image> tags but {len(row['images'])} pictures")
-    files = [part.row_root / path for path in row["images"]]
-    for path in files:
-        if not path.is_file():
-            raise BadRow("picture_missing", path.name)
-    return files
+    for path in row["images"]:
+        place = PurePosixPath(path)
+        if place.is_absolute() or ".." in place.parts or len(path) > LONGEST_PATH or "\x00" in path:
+            raise BadRow("picture_path", f"{path[:80]!r}: expected a path inside the part's picture folder")
+    return [part.row_root / path for path in row["images"]]
 
 
 def _sha256(path: Path, known: dict[str, str]) -> str:

@@ -19,6 +19,8 @@ from .croissant import croissant
 from .write import write_parquet
 
 ROWS = ("train.jsonl", "validation.jsonl")
+STAGED = ".staged"
+"""Marks a folder that was written here, and that nothing else is kept in."""
 TEXTS = (*ROWS, "MIX.json", "README.md", "croissant.json")
 
 
@@ -26,7 +28,9 @@ class Hub(Protocol):
     """What is used of ``huggingface_hub.HfApi``."""
 
     def create_repo(self, repo_id: str, *, repo_type: str, private: bool, exist_ok: bool) -> Any: ...
-    def upload_folder(self, *, repo_id: str, repo_type: str, folder_path: str, commit_message: str) -> Any: ...
+    def upload_folder(
+        self, *, repo_id: str, repo_type: str, folder_path: str, commit_message: str, ignore_patterns: list[str]
+    ) -> Any: ...
 
 
 def check_mix(
@@ -68,11 +72,16 @@ def stage_mix(folder: Path, image_root: Path, target: Path, context: Mapping[str
 
     A folder that was staged before is made anew; raises UsageError for a folder with anything else in it.
     """
-    document: dict[str, Any] = read_json(folder / "MIX.json")
-    if target.exists():
-        if any(target.iterdir()) and not (target / "MIX.json").is_file():
+    ours, theirs = folder.resolve(), target.resolve()
+    if ours.is_relative_to(theirs) or theirs.is_relative_to(ours):
+        raise UsageError(f"{target}: is the mix itself, or one lies in the other; name a new folder")
+    if target.exists() and any(target.iterdir()):
+        if not (target / STAGED).is_file():
             raise UsageError(f"{target}: holds other files; name a new folder")
         shutil.rmtree(target)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / STAGED).write_text(f"Made by push_mix.py from the mix {folder.name}; it may replace this folder.\n")
+    document: dict[str, Any] = read_json(folder / "MIX.json")
     known: dict[str, str] = {}
 
     def place(path: str) -> str:
@@ -115,5 +124,7 @@ def push(folder: Path, repo: str, hub: Hub, *, private: bool, say: Callable[[str
     hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
     digest = read_json(folder / "MIX.json")["files"]["train.jsonl"]["sha256"]
     message = f"Mix {folder.name}, train.jsonl {digest[:12]}"
-    hub.upload_folder(repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message=message)
+    hub.upload_folder(
+        repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message=message, ignore_patterns=[STAGED]
+    )
     say(f"{repo}: uploaded ({'private' if private else 'public'})")

@@ -20,6 +20,8 @@ class Part:
     """Folder that the picture paths of this file are relative to."""
     weight: float
     """1: every row once; 0.5: half of them, chosen by hash; 2: every row twice."""
+    audit: str | None = None
+    """Profile of the audit whose row checks each row must pass; None: none, as for a run, which has its own audit."""
 
 
 def part_name(part: Mapping[str, Any]) -> str:
@@ -34,6 +36,16 @@ def part_path(part: Mapping[str, Any], results: Path) -> Path:
     if "legacy" in part:
         return results / "legacy" / f"{part['legacy']}_clean.jsonl"
     return Path(part["file"])
+
+
+def part_profile(part: Mapping[str, Any]) -> str | None:
+    """The audit profile of a part's rows; None for a run, and for a file that names none."""
+    if "run" in part:
+        return None
+    if "legacy" in part:
+        return "legacy_python"
+    profile = part.get("audit", "any")
+    return None if profile is None else str(profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +83,7 @@ class MixSettings:
         for part in entry["parts"]:
             path = part_path(part, results)
             root = Path(part["images"]) if part.get("images") else results
-            parts.append(Part(part_name(part), path, root, float(part["weight"])))
+            parts.append(Part(part_name(part), path, root, float(part["weight"]), part_profile(part)))
         rules = config["decontamination"]
         return cls(
             name=name,

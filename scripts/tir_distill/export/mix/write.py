@@ -34,7 +34,7 @@ def rows_of(lines: Sequence[Chosen], settings: MixSettings) -> Iterator[dict[str
             row = conform(orjson.loads(files[line.entry.part].read(line.entry.length)), part.name)
             if part.row_root != settings.root:
                 row["images"] = [os.path.relpath(part.row_root / path, settings.root) for path in row["images"]]
-            yield row if line.copy == 0 else {**row, "id": f"{row['id']}~{line.copy}"}
+            yield row | {"id": line.id if line.copy == 0 else f"{line.id}~{line.copy}"}
 
 
 def complete_line_first(lines: Sequence[Chosen], settings: MixSettings) -> list[Chosen]:
