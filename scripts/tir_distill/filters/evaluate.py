@@ -52,10 +52,11 @@ EXTRA: dict[str, Check] = {
 RULE_ORDER = (
     *("F1", "judge_failed", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "malformed_call"),
     *EXTRA,
+    "rule_error",
     "surplus",
 )
-"""Rule names in the order in which the first failing one is found. ``surplus``: another sample of the same question was
-accepted (stage.py)."""
+"""Rule names in the order in which the first failing one is found. ``rule_error``: the rules could not be evaluated on
+this sample; ``surplus``: another sample of the same question was accepted (both stage.py)."""
 
 
 def evaluate(trajectory: Trajectory, settings: FilterSettings) -> FilterReport:

@@ -61,11 +61,10 @@ def _plain(piece: str) -> str | None:
         value = Decimal(piece.rstrip("%").replace(",", ""))
     except InvalidOperation:
         return None
-    return _spell(value)
+    return _spelled(f"{value:f}")
 
 
-def _spell(value: Decimal) -> str:
-    text = f"{value:f}"
+def _spelled(text: str) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text).lstrip("-") or "0"
 
 
@@ -77,7 +76,7 @@ def with_roundings(pieces: set[str]) -> set[str]:
         value = Decimal(piece)
         for form in (value, value * 100):
             for places in range(4):
-                rounded = _spell(round(form, places))
+                rounded = _spelled(f"{form:.{places}f}")  # round() refuses more digits than the context's precision
                 if len(rounded.replace(".", "").lstrip("0")) >= 2:
                     found.add(rounded)
     return found

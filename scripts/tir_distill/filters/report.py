@@ -11,7 +11,7 @@ class Fail(NamedTuple):
     """One rule that a trajectory does not meet."""
 
     rule: str
-    """``F1`` ... ``F11``, ``judge_failed``, ``malformed_call``, or the name of an extra rule."""
+    """``F1`` ... ``F11``, ``judge_failed``, ``malformed_call``, ``rule_error``, or the name of an extra rule."""
     reason: str
     """Snake-case, for counts; the first word says what was wrong, figures follow after a colon."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,12 @@ from .settings import FilterSettings
 
 SURPLUS = "surplus"
 """Rule of a sample that passes every filter while another of the same question is the one kept."""
+
+
+RULE_ERROR = "rule_error"
+"""Rule of a sample on which a rule raised: it is set aside and counted, and the rest of its shard goes on."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,23 @@ def _surplus(report: FilterReport) -> FilterReport:
 
 def filter_reports(trajectories: Iterable[Trajectory], settings: FilterSettings) -> Iterator[FilterReport]:
     """Evaluate, and keep one accepted sample per question."""
-    return one_per_question(evaluate(trajectory, settings) for trajectory in trajectories)
+    return one_per_question(_evaluated(trajectory, settings) for trajectory in trajectories)
+
+
+def _evaluated(trajectory: Trajectory, settings: FilterSettings) -> FilterReport:
+    """The rules' word. A sample on which they raise is dropped as it was, under a reason of its own.
+
+    Faults that are not the sample's (files, memory, our own errors) go up: they would drop good samples unseen.
+    """
+    try:
+        return evaluate(trajectory, settings)
+    except (TirError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        log.warning("%s: set aside, the rules cannot be evaluated (%s: %s)", trajectory.key, kind, error)
+        sample = dataclasses.replace(trajectory, accepted=False, filter_fails=(RULE_ERROR,), filter_hash=settings.hash)
+        return FilterReport(sample, (Fail(RULE_ERROR, kind),))
 
 
 def filter_file(

@@ -40,6 +40,18 @@ def test_whole_numbers_are_not_rounded() -> None:
     assert with_roundings({"38764"}) == {"38764"}
 
 
+@pytest.mark.parametrize(
+    ("number", "rounded"),
+    [
+        ("1234567890123456789012345.5", {"1234567890123456789012346", "123456789012345678901234550"}),
+        ("9" * 27 + ".9", {"1" + "0" * 27}),
+        ("0." + "1" * 60, {"0.11", "0.111", "11", "11.1", "11.11", "11.111"}),
+    ],
+)
+def test_numbers_beyond_the_precision_of_decimals(number: str, rounded: set[str]) -> None:
+    assert rounded <= with_roundings(mentions(number))
+
+
 def test_speaking_of() -> None:
     assert speaks_of_picture("the crop shows")
     assert speaks_of_picture("图中可见")
@@ -50,6 +62,8 @@ def test_speaking_of() -> None:
     assert not speaks_of_failure("terrorist")
 
 
-@pytest.mark.parametrize("text", ["9" * 10_000, "1e999999", "0." + "3" * 5000, "1,,,,", "-", "٣٤"])
+@pytest.mark.parametrize(
+    "text", ["9" * 10_000, "1e999999", "0." + "3" * 5000, "1,,,,", "-", "٣٤", "1" * 5000 + ".5", "-" + "1" * 30 + ".5%"]
+)
 def test_hostile_numbers(text: str) -> None:
     with_roundings(mentions(text))

@@ -97,6 +97,42 @@ def test_bad_line_is_named_and_leaves_no_output(tmp_path: Path, line: bytes) -> 
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_a_sample_that_the_rules_cannot_read_is_set_aside_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A call whose arguments are a list: no rule expects it, and the samples around it keep their word."""
+    odd = numbered("b", 0)
+    turn = dataclasses.replace(odd.turns[0], calls=(dataclasses.replace(odd.turns[0].calls[0], arguments=[3]),))
+    samples = [numbered("a", 0), dataclasses.replace(odd, turns=(turn, *odd.turns[1:])), numbered("b", 1)]
+    source = shard(tmp_path / "raw.jsonl", samples)
+    counts = filter_file(source, tmp_path / "one.jsonl", SETTINGS)
+    assert (counts.samples, counts.accepted, counts.dropped) == (3, 2, {"rule_error": 1})
+    out = list(read_trajectories(tmp_path / "one.jsonl"))
+    assert [(t.key, t.accepted, t.filter_fails) for t in out] == [
+        ("a#0", True, ()),
+        ("b#0", False, ("rule_error",)),
+        ("b#1", True, ()),
+    ]
+    assert "b#0: set aside, the rules cannot be evaluated" in caplog.text
+    filter_file(tmp_path / "one.jsonl", tmp_path / "two.jsonl", SETTINGS)
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+    builder = StatsBuilder()
+    for trajectory in out:
+        builder.add(trajectory)
+    stats = builder.result()
+    assert (stats["samples"], stats["accepted"], stats["dropped"]) == (3, 2, 1)
+    assert stats["drops"]["first"] == {"rule_error": {"evobrowsecomp": 1}}
+
+
+def test_faults_that_are_not_the_samples_stop_the_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("tir_distill.filters.stage.evaluate", failing)
+    with pytest.raises(MemoryError):
+        list(filter_reports([good()], SETTINGS))
+
+
 def test_evaluation_text_without_fingerprints_is_refused(tmp_path: Path) -> None:
     source = shard(tmp_path / "raw.jsonl", [good()])
     with pytest.raises(UsageError, match="evaluation_text"):
