@@ -9,7 +9,7 @@ from typing import Literal
 from ..export import IMAGE_TAG, Row
 from ..records import BadRow
 from ..records.behaviour import find_answer
-from .letters import letter_of, options_in
+from .chosen import option_text
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _LAST_ANSWER = re.compile(r"(.*<answer>)(.*?)(</answer>)", re.S)
@@ -49,21 +49,27 @@ def check_answer(row: Row) -> None:
 
 
 def letter_to_text(row: Row) -> tuple[Row, bool]:
-    """The row with a single-letter answer replaced by its option's text, and whether that happened.
+    """The row with an answer by letter replaced by its option's text, and whether that happened.
 
-    Raises BadRow ``letter_without_options`` when the question does not hold the option.
+    Raises BadRow where the text cannot be told (``chosen.option_text`` names the reasons).
     """
     last = row["messages"][-1]
     match = _LAST_ANSWER.match(last["content"])
-    letter = letter_of(match.group(2)) if match else None
-    if match is None or letter is None:
+    if match is None:
         return row, False
+    given = match.group(2)
     question = next(m["content"] for m in row["messages"] if m["role"] == "user").replace(IMAGE_TAG, "")
-    text = options_in(question).get(letter)
+    text = option_text(given, question, row["id"])
     if text is None:
-        raise BadRow(
-            "letter_without_options", f"{row['id']}: answers {letter!r}, and the question lists no such option"
-        )
+        return row, False
     content = f"{match.group(1)}{text}{match.group(3)}{last['content'][match.end() :]}"
-    answer = text if letter_of(row["answer"]) == letter else row["answer"]
+    answer = text if _names_same(row["answer"], question, text) else row["answer"]
     return {**row, "messages": [*row["messages"][:-1], {**last, "content": content}], "answer": answer}, True
+
+
+def _names_same(answer: str, question: str, text: str) -> bool:
+    """Whether the row's own answer is another way to name the same option."""
+    try:
+        return option_text(answer, question, "") == text
+    except BadRow:
+        return False

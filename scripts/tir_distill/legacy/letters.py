@@ -12,6 +12,7 @@ import re
 import unicodedata
 
 from ..records.letters import is_letter
+from .last_option import may_go_too_far, without_instruction
 
 _COMMAND = re.compile(r"\\[a-z]+")
 _ALONE = re.compile(r"(?<![a-z])([a-z])(?![a-z])")
@@ -49,8 +50,17 @@ def options_in(question: str) -> dict[str, str]:
     Marks may be ``A.``, ``A)``, ``(A)``, ``A:``, ``A、``, ``A．`` or full-width, ``a)`` and ``(a)``, on lines of their
     own, all on one line, or in a quoted list. Only a run that starts at A and goes on without a gap counts, so
     "Vitamin C. It" is no option. Of several runs the longest counts, then one of whole lines, then the latest: "Who
-    was A. Lincoln?" comes before the options.
+    was A. Lincoln?" comes before the options. An instruction behind the last option is none of its text.
     """
+    return _options(question)[0]
+
+
+def doubtful_option(question: str) -> str | None:
+    """The letter of the last option where it is not certain that its text ends with its line."""
+    return _options(question)[1]
+
+
+def _options(question: str) -> tuple[dict[str, str], str | None]:
     marks = [(match, _letter(match)) for match in _MARK.finditer(question)]
     best: list[re.Match[str]] = []
     for pool in (marks, [(match, letter) for match, letter in marks if match.group("line") is not None]):
@@ -68,7 +78,15 @@ def options_in(question: str) -> dict[str, str]:
         _letter(match).upper(): _text(question, match, end, last=end == len(question))
         for match, end in zip(best, ends, strict=False)
     }
-    return found if all(found.values()) else {}
+    if not found or not all(found.values()):
+        return {}, None
+    *others, last = found.values()
+    letter = _letter(best[-1]).upper()
+    found[letter] = text = without_instruction(last, others)
+    if best[-1].group("line") is not None or text != last:
+        return found, None
+    found[letter] = text if any(other.endswith(("?", "。", "？")) for other in others) else text.rstrip("?。？")
+    return found, letter if may_go_too_far(text, others) else None
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -82,5 +100,5 @@ def _text(question: str, mark: re.Match[str], end: int, *, last: bool) -> str:
         text = text.split("\n", 1)[0]
     quote = question[mark.start() - 1 : mark.start()]
     if quote in ("'", '"'):  # ['A. red', 'B. blue']: what follows the text is `', '` or `']`
-        return text.removesuffix(quote).rstrip(" ,]").removesuffix(quote).strip()
+        return re.split(rf"{quote}\s*[\],]", text, maxsplit=1)[0].removesuffix(quote).rstrip(" ,]").strip()
     return _BULLET.sub("", text).strip(" \t\r\n;；,，").rstrip("(（[【").strip()

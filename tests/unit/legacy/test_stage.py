@@ -208,3 +208,22 @@ def test_a_row_that_answers_nothing_is_dropped_when_cleaning(tmp_path: Path) -> 
         tmp_path / "out.jsonl", tmp_path / "clean.jsonl", tmp_path / "queue.jsonl", no_thinking="drop", letters=True
     )
     assert (report.rows_written, dict(report.dropped)) == (1, {"no_answer": 2})
+
+
+def test_what_names_an_option_becomes_its_text_or_goes(tmp_path: Path) -> None:
+    def talk(answer: str, question: str = "Which?\nA. red\nB. blue") -> dict[str, Any]:
+        said = f"<think>t</think><answer>{answer}</answer>"
+        return {
+            "answer": "B",
+            "messages": [{"role": "user", "content": question}, {"role": "assistant", "content": said}],
+        }
+
+    converted(tmp_path, [talk("B"), talk("B. blue"), talk("A, B"), talk("B", "Which?\nA. A\nB. B"), talk("blue")])
+    report = clean_file(
+        tmp_path / "out.jsonl", tmp_path / "clean.jsonl", tmp_path / "queue.jsonl", no_thinking="drop", letters=True
+    )
+    assert (report.rows_written, report.letters_replaced) == (3, 2)
+    assert dict(report.dropped) == {"several_letters": 1, "option_is_letter": 1}
+    rows = list(read_jsonl(tmp_path / "clean.jsonl"))
+    assert [row["messages"][-1]["content"] for row in rows] == ["<think>\nt\n</think>\n\n<answer>blue</answer>"] * 3
+    assert [row["answer"] for row in rows] == ["blue", "blue", "B"]
