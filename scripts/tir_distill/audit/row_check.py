@@ -24,6 +24,9 @@ from .truncation import check_truncation
 FORM_ONLY = "any"
 """Profile of rows of any origin: how they think, call and answer is their own affair, only their form is checked."""
 
+BROKEN_TAGS = frozenset({"text_before_think", "stray_think_end", "two_thinks"})
+"""What no template renders as it stands."""
+
 
 class RowCheck:
     """One per part of a mix: its profile says what is expected."""
@@ -40,11 +43,13 @@ class RowCheck:
         if view is None:
             return
         yield from rendering.render(view, self._renderer)[1]
-        if settings.profile.name == FORM_ONLY:
-            return
-        yield from check_thinking(view, settings)
-        yield from check_conversation(view, settings)
         yield from check_truncation(view)
+        thinking = list(check_thinking(view, settings))
+        if settings.profile.name == FORM_ONLY:
+            yield from (finding for finding in thinking if finding.reason in BROKEN_TAGS)
+            return
+        yield from thinking
+        yield from check_conversation(view, settings)
         behaviour = Behaviour(settings)
         behaviour.add(view, str(row.get("id", "")), 1)
         for name, behind in (
