@@ -20,7 +20,6 @@ from .settings import AuditSettings
 from .thinking import check_thinking
 from .truncation import check_truncation
 
-
 FORM_ONLY = "any"
 """Profile of rows of any origin: how they think, call and answer is their own affair, only their form is checked."""
 
