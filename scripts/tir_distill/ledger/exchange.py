@@ -25,7 +25,7 @@ def export_rows(connection: Connection, run: str | None) -> Iterator[dict[str, A
     if run is not None:
         used = select(schema.calls.c.key).where(schema.calls.c.run == run)
         query = query.where(or_(table.run == run, table.key.in_(used)))
-    for row in connection.execution_options(yield_per=BATCH).execute(query.order_by(table.key)):
+    for row in connection.execute(query.order_by(table.key).execution_options(yield_per=BATCH)):
         yield {
             "key": row.key,
             "query": row.query,

@@ -75,8 +75,8 @@ class StopFlag:
     """Why a run takes no new work."""
 
     reason: str
-    """``credits_exhausted``, ``endpoint_saturated``, ``bad_key``, ``operator``, ``budget_searches``,
-    ``budget_tokens`` or ``budget_usd``."""
+    """``credits_exhausted``, ``endpoint_saturated``, ``bad_key``, ``corpus_unusable``, ``operator``,
+    ``budget_searches``, ``budget_tokens`` or ``budget_usd``."""
     detail: str
     at: float
     """Seconds since the epoch, by the ledger's clock."""

@@ -146,7 +146,10 @@ def settle(
     owner, key = request.owner, request.key
     if again and _outcome(connection, request) in ("paid", "free"):
         return
-    before, _, fetched_at, _ = statements.run(connection, statements.ENTRY, {"key": key}).fetchone()
+    entry = statements.run(connection, statements.ENTRY, {"key": key}).fetchone()
+    if entry is None:  # the ledger was made anew since the search was begun (``unrecorded``)
+        statements.run(connection, statements.ADD_ENTRY, _entry(request))
+    before, fetched_at = (entry[0], entry[2]) if entry is not None else ("none", None)
     overtaken = before == "good" and _fresh(fetched_at, now, settings)
     if not (fetched.doubtful and overtaken):
         state = "good" if not fetched.doubtful or before == "doubtful" else "doubtful"
@@ -225,18 +228,21 @@ def _refusal(connection: Connection, now: float, settings: LedgerSettings, reque
 
 
 def _take_lease(connection: Connection, now: float, settings: LedgerSettings, holder: str, request: Request) -> None:
-    statements.run(
-        connection,
-        statements.TAKE_LEASE,
-        {
-            "key": request.key,
-            "kind": "search",
-            "query": storable(request.query),
-            "backend": request.backend,
-            "params": orjson.dumps(dict(request.params), option=orjson.OPT_SORT_KEYS).decode(),
-            "holder": holder,
-            "until": now + settings.lease_s,
-            "run": request.owner.run if request.paid else None,
-            "question": request.owner.question_id if request.paid else None,
-        },
-    )
+    lease = {
+        "holder": holder,
+        "until": now + settings.lease_s,
+        "run": request.owner.run if request.paid else None,
+        "question": request.owner.question_id if request.paid else None,
+    }
+    statements.run(connection, statements.TAKE_LEASE, _entry(request) | lease)
+
+
+def _entry(request: Request) -> dict[str, Any]:
+    """What names a search among the answers."""
+    return {
+        "key": request.key,
+        "kind": "search",
+        "query": storable(request.query),
+        "backend": request.backend,
+        "params": orjson.dumps(dict(request.params), option=orjson.OPT_SORT_KEYS).decode(),
+    }

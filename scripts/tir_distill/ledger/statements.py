@@ -64,6 +64,11 @@ TAKE_LEASE = text("""
         lease_run = excluded.lease_run, lease_question = excluded.lease_question
 """)
 
+ADD_ENTRY = text("""
+    INSERT INTO answers (key, kind, state, query, backend, params)
+    VALUES (:key, :kind, 'none', :query, :backend, :params)
+""")
+
 ENTRY = text("SELECT state, payload, fetched_at, holder FROM answers WHERE key = :key")
 
 KEEP = text("""

@@ -35,8 +35,12 @@ def keep(path: Path | None, request: Request, fetched: Fetched) -> None:
         "fetched": asdict(fetched) | {"payload": dict(fetched.payload)},
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as handle:
+    with path.open("a+b") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
+        if handle.seek(0, os.SEEK_END):
+            handle.seek(-1, os.SEEK_END)
+            cut_off = handle.read(1) != b"\n"
+            handle.write(b"\n" if cut_off else b"")
         handle.write(dumps(row) + b"\n")
         handle.flush()
         os.fsync(handle.fileno())
@@ -44,7 +48,8 @@ def keep(path: Path | None, request: Request, fetched: Fetched) -> None:
 
 def take_in(path: Path | None, record: Callable[[Request, Fetched], None]) -> int:
     """Hand every kept search to ``record`` and empty the file; returns how many. Killed in between, they are handed
-    over again, so ``record`` must not count one twice. A line that was cut off (full disk) is said and left out.
+    over again, so ``record`` must not count one twice. A line that was cut off (full disk) or has other fields than
+    ``keep`` writes is said and left out: no start may fail for it.
     """
     if path is None or not path.exists():
         return 0
@@ -52,14 +57,19 @@ def take_in(path: Path | None, record: Callable[[Request, Fetched], None]) -> in
         fcntl.flock(handle, fcntl.LOCK_EX)
         count = 0
         for line in handle:
+            if not line.strip():
+                continue
             try:
                 row = orjson.loads(line)
-            except orjson.JSONDecodeError:
-                log.warning("%s: a line was cut off; a paid search of %d bytes is not in the books", path, len(line))
+                owner, caps = Owner(**row.pop("owner")), Caps(**row.pop("caps"))
+                fetched = Fetched(**row.pop("fetched"))
+                request = Request.of(owner=owner, caps=caps, **row)
+            except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+                log.warning(
+                    "%s: a line was cut off or is no search; one of %d bytes is not in the books", path, len(line)
+                )
                 continue
-            owner, caps = Owner(**row.pop("owner")), Caps(**row.pop("caps"))
-            fetched = Fetched(**row.pop("fetched"))
-            record(Request.of(owner=owner, caps=caps, **row), fetched)
+            record(request, fetched)
             count += 1
         handle.truncate(0)
     return count

@@ -53,6 +53,10 @@ class SearchTool:
             return self._result(call, "model_error", problem)
         meta: dict[str, Any] = {"query": query, "billed": 0, "cached": False, "urls": [], "blocked": 0}
         try:
+            params = self._backend.params()
+        except ProviderStop as error:
+            raise self._stopped(error) from None
+        try:
             outcome = await self._ledger.search(
                 owner,
                 query,
@@ -60,16 +64,14 @@ class SearchTool:
                 made=made,
                 caps=self._settings.caps[owner.task_type],
                 backend=self._backend.name,
-                params=self._backend.params(),
+                params=params,
                 fetch=lambda door: self._fetch(query, door),
                 paid=self._backend.paid,
             )
         except QueryRefused:
             return self._result(call, "model_error", "The search engine refused this query.", meta)
         except SearchFault as fault:
-            self._count_fault(fault)
             return self._result(call, "infrastructure", f"The search engine could not be reached ({fault.kind}).", meta)
-        self._faults_in_a_row = 0
         if outcome.kind == "cap":
             return self._result(call, "ok", CAP_TEXT, meta | {"cap": outcome.scope})
         return self._shown(call, outcome, meta)
@@ -79,7 +81,11 @@ class SearchTool:
         await self._backend.close()
 
     async def _fetch(self, query: str, door: Door) -> Fetched:
-        """Ask the provider, again where that may help. Raises SearchFault, QueryRefused or Stopped."""
+        """Ask the provider, again where that may help. Raises SearchFault, QueryRefused or Stopped.
+
+        Faults in a row are counted here, where each stands for one query that was asked: neither those who waited for
+        it nor answers from the cache say anything about the provider.
+        """
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._settings.attempts),
             wait=self._wait,
@@ -89,13 +95,27 @@ class SearchTool:
         try:
             async for attempt in retrying:
                 with attempt:
-                    return await self._ask_once(query, door)
+                    fetched = await self._ask_once(query, door)
+                    self._faults_in_a_row = 0
+                    return fetched
         except TryAgain as error:
-            raise SearchFault(error.kind, error.detail) from None
+            fault = SearchFault(error.kind, error.detail)
+            self._count_fault(fault)
+            raise fault from None
         except ProviderStop as error:
-            self._ledger.stop(error.reason, error.detail)
-            raise Stopped(error.reason, error.detail) from None
+            raise self._stopped(error) from None
+        except SearchFault as fault:  # the door's
+            self._count_fault(fault)
+            raise
+        except QueryRefused:
+            self._faults_in_a_row = 0
+            raise
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _stopped(self, error: ProviderStop) -> Stopped:
+        """The flag is up before the query is given back: none of those who wait for it asks once more."""
+        self._ledger.stop(error.reason, error.detail)
+        return Stopped(error.reason, error.detail)
 
     async def _ask_once(self, query: str, door: Door) -> Fetched:
         if not self._backend.paid:

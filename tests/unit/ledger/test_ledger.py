@@ -21,7 +21,19 @@ from ledger_helpers import (
     postgres_cluster,
     sqlite_url,
 )
-from tir_distill.ledger import Caps, Door, Fetched, Ledger, LedgerError, LedgerSettings, SearchOutcome, ledger_url, rate
+from tir_distill.ledger import (
+    Caps,
+    Door,
+    Fetched,
+    Ledger,
+    LedgerError,
+    LedgerSettings,
+    SearchOutcome,
+    ledger_url,
+    rate,
+    unrecorded,
+)
+from tir_distill.ledger.reservations import Request
 from tir_distill.records import Stopped
 
 
@@ -395,6 +407,20 @@ def test_the_cache_goes_out_and_comes_in(url: str, tmp_path: Path) -> None:
     run(sqlite_url(tmp_path / "new"), use)
 
 
+def test_after_an_export_the_ledger_works_on(url: str, tmp_path: Path) -> None:
+    """An export reads in portions; what follows on the same connection must not."""
+
+    async def work(provider: Provider) -> None:
+        await provider.search("a")
+        provider.ledger.stop("operator", "enough")
+        assert provider.ledger.export_cache(tmp_path / "cache.jsonl") == 1
+        provider.ledger.clear_stop()
+        assert provider.ledger.stopped() is None
+        assert (await provider.search("b", "call_1_0")).billed == 1
+
+    run(url, work)
+
+
 def test_wrong_lines_of_a_cache_file_are_left_out_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     hit = {"title": "a", "url": "b", "snippet": "c"}
     good = {"query": "a", "backend": "serper", "params": {}, "fetched_at": 1, "payload": {"results": [hit]}}
@@ -571,6 +597,30 @@ def test_a_full_disk_is_a_resumable_stop_and_loses_no_bill(tmp_path: Path, monke
         assert (await provider.search("A", sample=1)).cached
 
     run(url, again)
+
+
+def test_a_kept_search_comes_into_a_ledger_that_was_made_anew(
+    url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its books are empty, not even the query is known: the search is counted, and its answer serves. A line that is
+    no search, and one that was cut off and written on, keep nothing from starting."""
+    later = tmp_path / "later.jsonl"
+    caps = Caps(per_trajectory=8, per_question=2, total=None)
+    later.write_bytes(b'{"owner": 3}\n{"owner": {"ru')
+    for query, fetched in (("A b", hits("x")), ("empty", hits())):
+        request = Request.of(owner(), f"call {query}", 0, query, "serper", {"num": 8}, caps, True)
+        unrecorded.keep(later, request, fetched)
+
+    async def work(provider: Provider) -> None:
+        assert provider.ledger.question_billed("full", "q1") == 2
+        assert later.read_bytes() == b""
+        found = await provider.search("a  B", sample=1, caps=caps)
+        assert (found.payload, found.cached) == (hits("x").payload, True)
+        assert (await provider.search("empty", sample=1, caps=caps)).scope == "question", "one empty answer is doubted"
+        assert provider.asked == 0
+
+    run(url, work, unrecorded=later)
+    assert sum("is no search" in message for message in caplog.messages) == 2
 
 
 def test_a_database_that_goes_away_is_a_resumable_stop(cluster: str) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from pytest_httpserver import HTTPServer
 
 from ledger_helpers import WIDE, mock_serper, open_ledger, owner, serper_tool, sqlite_url
 from tir_distill.ledger import Caps, Door, Fetched
-from tir_distill.records import ToolCall, ToolResult, UsageError
-from tir_distill.tools.backends import QueryRefused, TryAgain, backend_from_env
+from tir_distill.records import Stopped, ToolCall, ToolResult, UsageError
+from tir_distill.tools.backends import ProviderStop, QueryRefused, TryAgain, backend_from_env
 from tir_distill.tools.backends.corpus import CorpusBackend, Document, around, build_corpus, terms
 from tir_distill.tools.backends.http import retry_after_s
 from tir_distill.tools.backends.searxng import SearxngBackend
@@ -204,6 +206,108 @@ def test_serper_results_are_normalised(httpserver: HTTPServer) -> None:
     assert (found.credits, found.doubtful) == (2.0, False)
 
 
+def answered(status: int, body: bytes, query: str = "q") -> Fetched:
+    """What the Serper backend makes of one answer."""
+    with mock_serper(faults=[(status, "application/json", body, {})]) as serper:
+        return ask(SerperBackend(SearchSettings(), url=serper.url, key="k"), query)
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [
+        (b'{"credits": 1, "answerBox": {"title": "T", "link": "https://a.org", "answer": "42"}}', ["T", "42"]),
+        (b'{"credits": 1, "answerBox": {"answer": "42"}}', None),
+        (
+            b'{"credits": 1, "knowledgeGraph": {"title": "T", "website": "https://a.org", "description": "d"}}',
+            ["T", "d"],
+        ),
+        (b'{"searchParameters": {"q": "q"}, "knowledgeGraph": {"title": "T"}}', None),
+        (b'{"searchParameters": {"q": "q"}}', None),
+        (b'{"credits": 1, "organic": null}', None),
+        (b'{"organic": [{"title": "T", "link": "https://a.org", "snippet": "cut \\ud83d"}]}', ["T", "cut ?"]),
+        (b'{"organic": [{"title": "T \\ud83d\\ude00 \\ud83d", "link": "https://a.org"}]}', ["T \U0001f600 ?", ""]),
+        (b'{"organic": [{"title": "caf\xe9", "link": "https://a.org", "snippet": "s"}]}', ["caf\ufffd", "s"]),
+        (b'\xef\xbb\xbf{"organic": [{"title": "T", "link": "https://a.org", "snippet": "s"}]}', ["T", "s"]),
+    ],
+)
+def test_what_was_billed_is_an_answer(body: bytes, rows: list[str] | None) -> None:
+    """However unusual it looks: asking again would be paid again."""
+    found = answered(200, body)
+    expected = [] if rows is None else [{"title": rows[0], "url": "https://a.org", "snippet": rows[1]}]
+    assert found.payload == {"results": expected}
+    assert (found.doubtful, found.credits) == (rows is None, 1.0)
+    orjson.dumps(found.payload)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"organic": [', b"{}", b'{"credits": 1, "message": "slow"}'])
+def test_what_was_not_billed_is_asked_again(body: bytes) -> None:
+    with pytest.raises(TryAgain, match="garbled"):
+        answered(200, body)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "Not enough credits"),
+        (400, "Not enough credit"),
+        (400, "You have no credits left"),
+        (400, "You have run out of credits"),
+        (400, "Credit limit exceeded. Please upgrade"),
+        (402, "Payment required"),
+        (403, "Credits: 0"),
+        (429, "Not enough credits"),
+        (200, "Not enough credits"),
+    ],
+)
+def test_an_empty_account_in_many_words(status: int, message: str) -> None:
+    with pytest.raises(ProviderStop, match="credits_exhausted"):
+        answered(status, json.dumps({"message": message}).encode())
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "query", "error"),
+    [
+        (400, "Query pattern not allowed", "q", QueryRefused),
+        (400, "Query 'best credit card' is not allowed", "best credit card", QueryRefused),
+        (400, "Query 'out of credits' is not allowed", "Out of  credits", QueryRefused),
+        (400, "Not enough credits", "c", ProviderStop),
+        (400, "Not enough credits", "credit card", ProviderStop),
+        (429, "At most 10 credits a second", "q", TryAgain),
+        (500, "credits service is down", "q", TryAgain),
+    ],
+)
+def test_credits_are_also_spoken_of_otherwise(status: int, message: str, query: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        answered(status, json.dumps({"message": message}).encode(), query)
+
+
+def test_one_failed_query_is_one_fault_however_many_wait_for_it(tmp_path: Path) -> None:
+    """Ten conversations ask one query, which fails twice (5 requests each time): two faults in a row, not twenty. The
+    third is the limit; an answer from the cache in between says nothing about the provider."""
+    broken = (500, "text/html", b"x", {})
+    with mock_serper(latency_s=0.02) as serper:
+
+        async def main() -> None:
+            ledger = open_ledger(sqlite_url(tmp_path))
+            tool = serper_tool(ledger, serper.url, faults_to_stop=3)
+            assert (await tool.call(owner("q0"), call('{"query": "kept"}'), made=0)).status == "ok"
+            serper.faults = [broken] * 15
+            for asked in (6, 11):
+                found = await asyncio.gather(
+                    *(tool.call(owner(f"q{n}"), call('{"query": "a"}'), made=0) for n in range(10))
+                )
+                assert {result.status for result in found} == {"infrastructure"}
+                assert len(serper.asked) == asked
+                assert ledger.stopped() is None
+                assert (await tool.call(owner("q9"), call('{"query": "kept"}'), made=0)).meta["cached"]
+            with pytest.raises(Stopped, match="endpoint_saturated: 3 searches in a row"):
+                await tool.call(owner(), call('{"query": "b"}'), made=0)
+            await tool.close()
+            ledger.close()
+
+        asyncio.run(main())
+
+
 def test_searxng(httpserver: HTTPServer) -> None:
     httpserver.expect_request(
         "/search", query_string={"q": "q", "format": "json", "language": "zh", "categories": "news"}
@@ -262,6 +366,24 @@ def corpus(tmp_path: Path, **options: Any) -> CorpusBackend:
 def test_the_corpus_finds(tmp_path: Path, query: str, urls: list[str]) -> None:
     found = ask(corpus(tmp_path), query)
     assert [row["url"] for row in found.payload["results"]] == urls
+
+
+def test_a_query_of_very_many_words_is_searched_by_its_first(tmp_path: Path) -> None:
+    """SQLite takes a thousand alternatives in one condition; the first 200 different words are looked for."""
+    two = ["".join(pair) for pair in itertools.product("абвгдежзийклмнопрстуфхцчшщъыьэюя", repeat=2)]
+    assert len(two) == 1024
+    first = ask(corpus(tmp_path), " ".join(["Go", *two]))
+    assert [row["url"] for row in first.payload["results"]] == ["https://x.org/4"]
+    assert ask(corpus(tmp_path), " ".join([*two, "Go"])).payload["results"] == []
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"garbage" * 1000)])
+def test_a_corpus_that_went_bad_stops_the_run_in_words(tmp_path: Path, damage: Callable[[Path], Any]) -> None:
+    backend = corpus(tmp_path)
+    damage(tmp_path / "corpus.sqlite")
+    for number in range(2):  # the second time by the flag in the ledger, or by the file again
+        with pytest.raises(Stopped, match=r"corpus_unusable: .*corpus\.sqlite \(SEARCH_CORPUS\) cannot be searched: "):
+            run(tmp_path, backend, call('{"query": "taj mahal"}', f"call_{number}_0"))
 
 
 def test_the_corpus_file_is_part_of_the_key(tmp_path: Path) -> None:

@@ -20,12 +20,14 @@ from ...ledger import Door, Fetched
 from ...records import TirError, UsageError
 from ..search_results import SearchResult, distinct, one_line
 from ..search_settings import SearchSettings
-from .base import answer
+from .base import ProviderStop, answer
 
 SNIPPET_CHARS = 240
 TITLE_WEIGHT = 4.0
 INDEXED_CHARS = 3
 """Shorter words cannot be looked up among trigrams."""
+MAX_TERMS = 200
+"""Of a longer query the first ones are looked for: SQLite takes a thousand alternatives, and nobody means that many."""
 _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
@@ -107,15 +109,24 @@ class CorpusBackend:
         return cls(settings, path=Path(name))
 
     def params(self) -> Mapping[str, Any]:
-        state = self._path.stat()
+        try:
+            state = self._path.stat()
+        except OSError as error:
+            raise self._unusable(error) from None
         return {"num": self._settings.results, "corpus": f"{state.st_size}-{state.st_mtime_ns}"}
 
     async def ask(self, query: str, _door: Door) -> Fetched:
-        found = await asyncio.to_thread(self._find, query)
+        try:
+            found = await asyncio.to_thread(self._find, query)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from None
         return answer(distinct(found, self._settings.results))
 
+    def _unusable(self, error: Exception) -> ProviderStop:
+        return ProviderStop("corpus_unusable", f"{self._path} (SEARCH_CORPUS) cannot be searched: {error}")
+
     def _find(self, query: str) -> list[SearchResult | None]:
-        words = terms(query)
+        words = terms(query)[:MAX_TERMS]
         if not words:
             return []
         with contextlib.closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as connection:

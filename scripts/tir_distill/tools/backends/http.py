@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -67,12 +68,26 @@ async def send(client: httpx.AsyncClient, method: str, url: str, **kwargs: Any) 
 
 
 def json_object(response: httpx.Response) -> dict[str, Any] | None:
-    """The body as a JSON object, or None for HTML, empty, cut-off and other bodies."""
+    """The body as a JSON object, or None for HTML, empty, cut-off and other bodies.
+
+    An answer is paid for whether or not its text is sound: a byte order mark is passed over, and bytes or escapes that
+    stand for no character (half of a cut emoji) are replaced.
+    """
+    text = response.content.decode("utf-8-sig", "replace")
     try:
-        value = orjson.loads(response.content)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return None
+        value = _loads_unsound(text)
     return value if isinstance(value, dict) else None
+
+
+def _loads_unsound(text: str) -> Any:
+    """What the standard library reads and orjson refuses, made sound; None for what is no JSON at all."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+        return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def excerpt(response: httpx.Response, secret: str) -> str:
