@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import json
 import logging
 import socket
 import time
@@ -102,6 +103,52 @@ def test_broken_transport_is_retried(httpserver: HTTPServer, fault: Response) ->
     judge = FakeJudge(httpserver, scripted(fault, fault, GOOD))
     assert grade(a_grader(judge.url), a_question(), "Bombay").correct is True
     assert len(judge.requests) == 3
+
+
+def body_with(content: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        body_with(1),
+        body_with(True),
+        body_with({"correct": True}),
+        body_with(0.5),
+        {"choices": [{"index": 0}]},
+        {"choices": [{"index": 0, "message": "Yes"}]},
+        {"choices": [{"index": 0, "message": ["Yes"]}]},
+        {"choices": [{"index": 0, "message": 1}]},
+        {"choices": {"a": 1}},
+        {"choices": "Yes"},
+        {"choices": [None]},
+        {"choices": ["Yes"]},
+        [1],
+        "Yes",
+    ],
+    ids=str,
+)
+def test_a_reply_of_another_type_is_a_broken_transport(httpserver: HTTPServer, body: Any) -> None:
+    reply = Response(json.dumps(body), content_type="application/json")
+    judge = FakeJudge(httpserver, scripted(reply, reply, GOOD))
+    verdict = grade(a_grader(judge.url, attempts=1), a_question(), "Bombay")
+    assert (verdict.correct, verdict.path) == (None, "judge_failed")
+    assert grade(a_grader(judge.url), a_question(), "Bombay").correct is True
+    assert len(judge.requests) == 3
+
+
+def test_text_parts_are_joined(httpserver: HTTPServer) -> None:
+    parts = [{"type": "text", "text": "<judge>N"}, {"type": "image"}, None, 7, "o</judge>"]
+    judge = FakeJudge(httpserver, scripted(body_with(parts)))
+    verdict = grade(a_grader(judge.url), a_question(), "Bombay")
+    assert (verdict.correct, verdict.path, len(judge.requests)) == (False, "judge", 1)
+
+
+@pytest.mark.parametrize("code", ["[1]", '{"a": 1}', "7", "null"])
+def test_an_error_code_of_another_type_is_no_crash(httpserver: HTTPServer, code: str) -> None:
+    judge = FakeJudge(httpserver, scripted(status(400, f'{{"error": {{"code": {code}}}}}')))
+    assert grade(a_grader(judge.url), a_question(), "Bombay").path == "judge_failed"
 
 
 def test_lasting_transport_fault_is_undecided_then_stops_the_run(httpserver: HTTPServer) -> None:

@@ -121,19 +121,31 @@ class Judge:
             raise TransportFault("transport", type(error).__name__) from None
         except (openai.OpenAIError, ValueError) as error:  # a body that is no JSON
             raise TransportFault("transport", f"unreadable reply ({type(error).__name__})") from None
-        choices = getattr(completion, "choices", None)
-        if not choices or getattr(choices[0], "message", None) is None:
-            raise TransportFault("transport", "reply without choices")
-        text = choices[0].message.content or ""
-        finished = choices[0].finish_reason != "length"
+        text, finished = _content(completion)
         return Reply(parse_reply(text, finished=finished, graded=defused(answer)), text.strip()[:200])
+
+
+def _content(completion: Any) -> tuple[str, bool]:
+    """The reply's text and whether it is whole. The client checks no types, so everything is looked at first."""
+    choices = getattr(completion, "choices", None)
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
+    if message is None or isinstance(message, str | list | dict):
+        raise TransportFault("transport", "reply without a message")
+    content = getattr(message, "content", None)
+    if isinstance(content, list):  # parts, as some servers send them
+        parts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        content = "".join(part for part in parts if isinstance(part, str))
+    if content is not None and not isinstance(content, str):
+        raise TransportFault("transport", f"reply of type {type(content).__name__}")
+    return content or "", getattr(choice, "finish_reason", None) != "length"
 
 
 def _status_fault(error: Any) -> Exception:
     """What an HTTP error status means for us."""
     status: int = error.status_code
     code = error.body.get("code") if isinstance(error.body, dict) else None
-    if status == 402 or code in CREDIT_CODES:
+    if status == 402 or (isinstance(code, str) and code in CREDIT_CODES):
         return Stopped("credits_exhausted", "the judge's credit is used up")
     if status == 429:
         return TransportFault("rate_limited", "status 429", retry_after(error.response.headers.get("retry-after")))

@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ..records import dumps, text_digest
+from .text import without_format_marks
 
 PROMPT = Path(__file__).resolve().parents[3] / "resources" / "judge_prompt.txt"
 REMINDER = "\n\nReply with nothing but <judge>Yes</judge> or <judge>No</judge>."
-_OWN_MARKUP = re.compile(r"<(\s*/?\s*(?:judge|judg\w*ment|verdict|reason|think|answer)\b[^<>]*)>", re.IGNORECASE)
+READING = 2
+"""Raised when replies are read otherwise, so that a verdict from an older reading is asked for again."""
+_OWN_MARKUP = re.compile(
+    r"[<＜]([\s/]*(?:judge|judg\w*ment|verdict|reason|think|answer)\b[^<>＜＞]*)[>＞]", re.IGNORECASE
+)
 
 
 @cache
@@ -26,13 +31,14 @@ def rules_text() -> str:
 
 
 def prompt_hash() -> str:
-    """Changes with the instructions, so that verdicts under other instructions are not reused."""
-    return text_digest(rules_text() + REMINDER)
+    """Changes with the instructions and with how replies are read, so that no verdict of other ones is reused."""
+    return text_digest(f"{rules_text()}{REMINDER}\n{READING}")
 
 
 def defused(answer: str) -> str:
-    """The answer without markup that belongs to replies: ``<judge>`` becomes ``[judge]``."""
-    return _OWN_MARKUP.sub(r"[\1]", answer)
+    """The answer without markup that belongs to replies: ``<judge>`` becomes ``[judge]``, hidden characters or not."""
+    bare = without_format_marks(answer)
+    return _OWN_MARKUP.sub(r"[\1]", bare if _OWN_MARKUP.search(bare) else answer)
 
 
 def judge_messages(

@@ -36,6 +36,11 @@ _DUNDER = re.compile(r"[a-z][a-z_]*")
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}"}
 
 
+def without_format_marks(text: str) -> str:
+    """Without characters that are not seen (Unicode's Cf): ``in\\u200bcorrect`` reads as "incorrect"."""
+    return text if text.isascii() else "".join(c for c in text if unicodedata.category(c) != "Cf")
+
+
 def unwrap(text: str) -> str:
     """The answer without what models wrap around it: a label, bold marks, a LaTeX box, a code mark."""
     text = text.strip()
