@@ -185,7 +185,7 @@ def _row(
         | {
             "sample": f"{settings.name}/{legacy.id}#0",
             "question": digest([conversation.user, legacy.answer]),
-            "fingerprint": digest([[role, text] for role, text in legacy.messages]),
+            "fingerprint": digest([list(message if message.thinking else message[:2]) for message in legacy.messages]),
         },
     }
 

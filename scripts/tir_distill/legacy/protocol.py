@@ -20,6 +20,7 @@ RESULT_TAGS = ("tool_response", "sandbox_output", "interpreter", "output")
 _RESULTS = tuple(f"<{tag}>" for tag in RESULT_TAGS)
 _OPENING = re.compile(r"<(think|code(?!>`[^`])|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
 """``<code>`` with a single back tick behind it is a word of a sentence."""
+_NEXT_THINK = re.compile(r"</?think>|<answer>")
 _FENCE_HEAD = re.compile(r"```[\w+-]*[ \t\r]*\n?")
 _FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t\r]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
 _FENCE_OPENS = re.compile(r"\s*```[\w+-]*[ \t\r]*\n")
@@ -46,17 +47,28 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
     """Cut a model text into pieces, in order; also say whether thinking is still open at its end.
 
     ``thinking``: the text goes on inside an open ``<think>`` (Thyme keeps one open across code and results). Text
-    inside thinking comes out as ``think`` pieces; code and results inside it keep their own kinds.
+    inside thinking comes out as ``think`` pieces; code and results inside it keep their own kinds. A thought may stand
+    inside another, and may lack its opening tag, which many templates write themselves.
     """
     out: list[Piece] = []
-    at = 0
+    at = since = 0
+    depth, seen = int(thinking), thinking
     while match := _OPENING.search(text, at):
         if match.start() > at:
-            out.append(Piece("think" if thinking else "text", text[at : match.start()]))
+            out.append(Piece("think" if depth else "text", text[at : match.start()]))
         tag = match.group(1)
         at = match.end()
-        if tag is None or tag == "think":
-            thinking = tag == "think"
+        if tag == "think":
+            depth += 1
+            seen = True
+            continue
+        if tag is None:
+            if depth:
+                following = _NEXT_THINK.search(text, at) if depth > 1 else None
+                depth = depth - 1 if following and following.group() == "</think>" else 0
+            else:
+                _as_thoughts(out, since if seen else 0, text[at:])
+            seen, since = True, len(out)
             continue
         if tag == "code":
             source, at = _source(text, at)
@@ -76,8 +88,15 @@ def pieces(text: str, *, thinking: bool = False) -> tuple[list[Piece], bool]:
             at = len(text) if end < 0 else end + len(tag) + 3
             out.append(Piece("result", body.strip("\r\n")))
     if at < len(text):
-        out.append(Piece("think" if thinking else "text", text[at:]))
-    return out, thinking
+        out.append(Piece("think" if depth else "text", text[at:]))
+    return out, depth > 0
+
+
+def _as_thoughts(out: list[Piece], since: int, rest: str) -> None:
+    """What stands before a closing tag without its opening one was thought, unless the only answer is in it."""
+    if any("<answer>" in piece.text for piece in out[since:]) and (since or "<answer>" not in rest):
+        return
+    out[since:] = [Piece("think", text) if kind == "text" else Piece(kind, text) for kind, text in out[since:]]
 
 
 def usual(text: str) -> tuple[str, str, str | None] | None:
@@ -101,6 +120,15 @@ def usual_result(text: str) -> str | None:
 def holds_result(text: str) -> bool:
     """Whether a message begins with a tagged result."""
     return text.lstrip().startswith(_RESULTS)
+
+
+def one_result(text: str) -> str | None:
+    """The result in a message that is one tag from end to end, whatever was printed inside; None for any other."""
+    body = text.strip()
+    tag = body[1 : body.index(">")]
+    if body.count(f"<{tag}>") != 1 or not body.endswith(f"</{tag}>"):
+        return None
+    return body[len(tag) + 2 : -len(tag) - 3].strip("\r\n")
 
 
 def _source(text: str, start: int) -> tuple[str, int]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from ..records import BadRow
+from .call_order import in_call_order
 
 ROLES = {
     "system": "system",
@@ -34,6 +35,7 @@ ROLES = {
 }
 _USUAL_ROLES = {role: meaning for role, meaning in ROLES.items() if meaning != "call"}
 IMAGE_TAG = "<image>"
+_PICTURE_PARTS = ("image", "image_url", "input_image")
 _CLUE = re.compile(r"<image_clue_\d+>(.*?)</image_clue_\d+>", re.S)
 _USER_IMAGE_PATH = re.compile(r"\n?[^\n]*User Image Path:[*\s]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'*]+))[^\n]*")
 
@@ -43,6 +45,8 @@ class LegacyMessage(NamedTuple):
 
     role: str
     text: str
+    thinking: str = ""
+    """A thought that the row holds beside the text (``reasoning_content``)."""
 
 
 class LegacyRow(NamedTuple):
@@ -63,9 +67,7 @@ def read_row(row: Mapping[str, Any], *, default_id: str, default_source: str) ->
     name = str(row.get("id") or row.get("data_id") or default_id)
     source = str(row.get("source") or default_source)
     answer = str(row.get("answer") or row.get("solution") or "")
-    turns = row.get("messages")
-    if turns is None:
-        turns = row.get("conversations")
+    turns = row.get("messages") or row.get("conversations")
     if isinstance(turns, str):  # parquet files often hold them as JSON text
         try:
             turns = orjson.loads(turns)
@@ -79,36 +81,51 @@ def read_row(row: Mapping[str, Any], *, default_id: str, default_source: str) ->
 
 
 def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source: str, answer: str) -> LegacyRow:
-    messages: list[LegacyMessage] = []
-    inline: list[Any] = []
-    for number, turn in enumerate(turns):
-        plain = turn.get("content")
-        if type(plain) is str and "<image_clue_" not in plain and not turn.get("tool_calls"):
-            usual = _USUAL_ROLES.get(str(turn.get("role")))
-            if usual is not None:  # nearly every message of nearly every row: nothing to take apart
-                messages.append(LegacyMessage(usual, plain))
-                continue
-        given = turn["role"] if "role" in turn else turn.get("from")
-        role = ROLES.get(str(given).lower())
-        if role is None:
-            raise BadRow("unknown_role", f"{name}: message {number} has role {given!r}")
-        text, pictures = _content(turn["content"] if "content" in turn else turn.get("value"), name, number)
-        inline += pictures
-        if role == "call":
-            role, text = "assistant", _as_call(text)
-            if messages and messages[-1].role == "assistant":  # the thought before a call, and calls side by side
-                text = messages.pop().text + text
-        if calls := turn.get("tool_calls"):
-            text += "".join(_as_call(orjson.dumps(call["function"]).decode()) for call in calls)
-        messages.append(LegacyMessage(role, text))
     images = row.get("images")
     if images is None:
         images = row.get("image")
     if images is not None and not isinstance(images, list | tuple):
         images = [images]
+    if any(len(turn) > 2 and turn.get("tool_calls") for turn in turns):
+        turns = in_call_order(turns, name, pictures_apart=bool(images))
+    messages: list[LegacyMessage] = []
+    inline: list[Any] = []
+    for number, turn in enumerate(turns):
+        plain = turn.get("content")
+        if type(plain) is str and "<image_clue_" not in plain and (len(turn) == 2 or not _more_than_text(turn)):
+            usual = _USUAL_ROLES.get(str(turn.get("role")))
+            if usual is not None:  # nearly every message of nearly every row: nothing to take apart
+                messages.append(LegacyMessage(usual, plain))
+                continue
+        # values are asked, not keys: tables put null under every key that another row has
+        given = turn.get("role") or turn.get("from")
+        role = ROLES.get(str(given).lower())
+        if role is None:
+            raise BadRow("unknown_role", f"{name}: message {number} has role {given!r}")
+        text, pictures = _content(turn.get("value") if plain is None else plain, name, number)
+        inline += pictures
+        if role == "call":
+            role, text = "assistant", _as_call(text)
+            if messages and messages[-1].role == "assistant":  # the thought before a call, and calls side by side
+                _, before, thinking = messages.pop()
+                messages.append(LegacyMessage(role, before + text, thinking))
+                continue
+        if calls := turn.get("tool_calls"):
+            text += "".join(_as_call(orjson.dumps(call["function"]).decode()) for call in calls)
+        messages.append(LegacyMessage(role, text, _thought(turn) if role == "assistant" else ""))
     if inline and images:
         raise BadRow("two_kinds_of_pictures", f"{name}: pictures both inside messages and in a list")
     return LegacyRow(name, source, tuple(messages), tuple(inline or images or ()), answer=answer)
+
+
+def _more_than_text(turn: Mapping[str, Any]) -> bool:
+    return bool(turn.get("tool_calls") or turn.get("reasoning_content") or turn.get("reasoning"))
+
+
+def _thought(turn: Mapping[str, Any]) -> str:
+    """What servers put beside the text: ``reasoning_content``, or ``reasoning`` under its newer name."""
+    found = turn.get("reasoning_content") or turn.get("reasoning")
+    return found if isinstance(found, str) else ""
 
 
 def _as_call(text: str) -> str:
@@ -131,16 +148,29 @@ def _content(content: Any, name: str, number: int) -> tuple[str, list[Any]]:
     for part in content:
         if isinstance(part, str):
             texts.append(part)
-        elif part.get("type") in ("image", "image_url") or "image_url" in part:
-            value = part.get("image_url", part.get("image"))
-            pictures.append(value.get("url") if isinstance(value, Mapping) and "url" in value else value)
+        elif (picture := _picture(part)) is not None:
+            pictures.append(picture)
             texts.append(IMAGE_TAG)
+        elif part.get("type") in _PICTURE_PARTS:
+            texts.append(IMAGE_TAG)  # its picture stands in the row's list
         else:
             texts.append(str(part.get("text") or ""))
     joined = "".join(texts)
     if pictures:  # the picture is a part of its own, the marks around it are only words
         return _CLUE.sub(lambda match: IMAGE_TAG * match.group(1).count(IMAGE_TAG), joined), pictures
     return _CLUE.sub(lambda match: _clue(match.group(1), pictures), joined), pictures
+
+
+def _picture(part: Mapping[str, Any]) -> Any:
+    """The picture that a part holds, or None: a text part of a table has the keys of pictures too, with nothing in."""
+    if part.get("type") in ("text", "input_text", "output_text"):
+        return None
+    value = part.get("image_url") or part.get("image")
+    if not isinstance(value, Mapping):
+        return value or None
+    if value.get("url"):
+        return value["url"]
+    return value if value.get("bytes") or value.get("path") else None
 
 
 def _clue(body: str, pictures: list[Any]) -> str:

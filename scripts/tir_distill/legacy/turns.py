@@ -20,7 +20,7 @@ import orjson
 
 from ..records import BadRow
 from .answers import ANSWER
-from .protocol import holds_result, pieces, usual, usual_result
+from .protocol import holds_result, one_result, pieces, usual, usual_result
 from .shapes import LegacyMessage
 
 _RESULT_PREFIX = re.compile(r"\A\s*(?:Search result|Code output|Execution result|Output)s?:\s*\n?", re.I)
@@ -71,9 +71,9 @@ def to_turns(messages: Sequence[LegacyMessage], name: str) -> NativeConversation
     if not body or body[0].role != "user":
         raise BadRow("no_question", f"{name}: the first message after the system prompt is not the user's")
     builder = _Builder(name)
-    for number, (role, text) in enumerate(body):
+    for number, (role, text, thinking) in enumerate(body):
         if role == "assistant":
-            builder.said(text)
+            builder.said(text, thinking)
         elif number == 0:
             continue
         elif builder.waiting or role == "tool" or holds_result(text):
@@ -87,9 +87,11 @@ def _bare_results(text: str, calls: int) -> list[str]:
     """The results in one message, without tags or prefix: one per call where the counts agree, else one in all."""
     if (only := usual_result(text)) is not None:
         return [only]
-    found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"] if "<" in text else []
-    if not found:
+    if not holds_result(text):  # a tag in the middle is something that was printed
         return [_RESULT_PREFIX.sub("", text, count=1).strip("\r\n")]
+    if (whole := one_result(text)) is not None:
+        return [whole]
+    found = [piece.text for piece in pieces(text)[0] if piece.kind == "result"]
     return found if len(found) == calls else ["\n".join(found)]
 
 
@@ -109,14 +111,17 @@ class _Builder:
         """A call has been made and no result has come."""
         return self.current is not None and bool(self.current.calls) and not self.current.results
 
-    def said(self, text: str) -> None:
-        """A message of the model."""
+    def said(self, text: str, thought: str = "") -> None:
+        """A message of the model. ``thought``: what it holds beside the text."""
         turn = self.current
         if turn is not None:
             if turn.calls and not turn.results:
                 raise BadRow("call_without_result", f"{self.name}: the model goes on without the result of its call")
             self._close(turn)
-        if not self.thinking and (found := usual(text)) is not None:
+        if thought.strip():
+            self.thinking = False  # a message that has its thought beside it opens with its text
+            self.current = NativeTurn(thought.strip())
+        elif not self.thinking and (found := usual(text)) is not None:
             thinking, visible, code = found
             if text:
                 self.current = NativeTurn(thinking, visible, [] if code is None else [python_call(code)])
@@ -135,7 +140,7 @@ class _Builder:
             if turn is None:
                 turn = self.current = NativeTurn()
             if kind == "think":
-                turn.thinking += part
+                turn.thinking = _thoughts(turn.thinking, part)
             elif kind == "text":
                 turn.text += part
             elif kind == "code":
@@ -179,6 +184,12 @@ class _Builder:
         if last is not None and last.results:
             raise BadRow("no_final_reply", f"{self.name}: ends in a tool result")
         return self.turns
+
+
+def _thoughts(before: str, more: str) -> str:
+    """Two thoughts as one, a blank line between; the same thought once."""
+    first, second = before.strip(), more.strip()
+    return f"{first}\n\n{second}" if first and second and first != second else first or second
 
 
 def python_call(source: str) -> NativeCall:
