@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from tir_distill import cli
-from tir_distill.legacy import clean_file
+from tir_distill.legacy import clean_file, places
 from tir_distill.records import write_json
 
 parser = cli.Parser(
@@ -27,6 +27,8 @@ parser.add_argument("--keep-letters", action="store_true", help="leave single-le
 
 def main(args: argparse.Namespace) -> None:
     queue = args.queue or args.out.with_suffix(".queue.jsonl")
+    counts = args.report or args.out.with_suffix(".report.json")
+    places.refuse_the_same({"--in": args.source, "--out": args.out, "--queue": queue, "--report": counts})
     report = clean_file(
         args.source,
         args.out,
@@ -35,7 +37,7 @@ def main(args: argparse.Namespace) -> None:
         letters=not args.keep_letters,
         min_think_chars=args.min_think_chars,
     )
-    write_json(args.report or args.out.with_suffix(".report.json"), report.to_dict())
+    write_json(counts, report.to_dict())
     dropped = ", ".join(f"{reason} {count}" for reason, count in sorted(report.dropped.items())) or "none"
     print(
         f"{args.out}: {report.rows_written} of {report.rows_read} rows; letters replaced {report.letters_replaced};",

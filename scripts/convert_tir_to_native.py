@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tir_distill import cli
 from tir_distill.config import ROOT
-from tir_distill.legacy import LegacySettings, convert_file
+from tir_distill.legacy import LegacySettings, convert_file, places
 from tir_distill.records import read_json, write_json
 
 parser = cli.Parser(
@@ -32,6 +32,9 @@ parser.add_argument(
 
 def main(args: argparse.Namespace) -> None:
     row_root = args.row_root or args.out.parent
+    rejects = args.rejects or args.out.with_suffix(".rejects.jsonl")
+    counts = args.report or args.out.with_suffix(".report.json")
+    places.refuse_the_same({"--in": args.source, "--out": args.out, "--rejects": rejects, "--report": counts})
     settings = LegacySettings(
         name=args.name or args.source.stem,
         system=(ROOT / "resources" / "system_prompt_python.txt").read_text(encoding="utf-8").strip(),
@@ -44,12 +47,12 @@ def main(args: argparse.Namespace) -> None:
         report = convert_file(
             args.source,
             args.out,
-            args.rejects or args.out.with_suffix(".rejects.jsonl"),
+            rejects,
             settings=settings,
             images_out=args.images_out or args.out.parent / "images",
             progress=progress,
         )
-    write_json(args.report or args.out.with_suffix(".report.json"), report.to_dict())
+    write_json(counts, report.to_dict())
     dropped = ", ".join(f"{reason} {count}" for reason, count in sorted(report.dropped.items())) or "none"
     print(f"{args.out}: {report.rows_written} of {report.rows_read} rows; with code {report.rows_with_code};", end=" ")
     print(f"without thinking {report.without_thinking}; letter answers {report.letter_answers}; dropped: {dropped}")

@@ -24,9 +24,13 @@ parser.add_argument("--config", type=Path, help="configuration; its sandbox sect
 
 
 def main(args: argparse.Namespace) -> None:
+    from tir_distill.legacy import places
     from tir_distill.legacy.verify import VerifyReport, verify_file
     from tir_distill.sandbox import Sandbox, SandboxFault, SandboxRefused, SandboxSettings
 
+    counts = args.report or args.side.with_suffix(".report.json")
+    written = {"--side": args.side, "--report": counts} | ({"--out": args.out} if args.out else {})
+    places.refuse_the_same({"--in": args.rows} | written)
     config = cli.load_config(*([args.config] if args.config else []))
 
     async def work(progress: cli.ProgressLine) -> VerifyReport:
@@ -49,9 +53,9 @@ def main(args: argparse.Namespace) -> None:
 
     with cli.ProgressLine("rows verified") as progress:
         report = asyncio.run(work(progress))
-    write_json(args.report or args.side.with_suffix(".report.json"), report.to_dict())
-    counts = ", ".join(f"{name} {count}" for name, count in report.to_dict()["cells"].items())
-    print(f"{args.rows}: {report.rows} rows, {report.rows_without_code} without code; cells: {counts}")
+    write_json(counts, report.to_dict())
+    cells = ", ".join(f"{name} {count}" for name, count in report.to_dict()["cells"].items())
+    print(f"{args.rows}: {report.rows} rows, {report.rows_without_code} without code; cells: {cells}")
 
 
 if __name__ == "__main__":

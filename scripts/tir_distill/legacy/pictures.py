@@ -13,13 +13,18 @@ from typing import Any
 from ..records import BadRow
 
 _STANDARD = str.maketrans("-_", "+/")
+_BASE64_HEADS = ("iVBORw0KGgo", "/9j/", "_9j_", "R0lGOD", "UklGR", "Qk")
+"""How PNG, JPEG, GIF, WebP and BMP begin in base64: a JPEG looks like an absolute path."""
+_SHORTEST_BASE64 = 40
+"""Characters; the smallest picture of any kind has more."""
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp"}
 _KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"GIF8": "gif", b"BM": "bmp"}
 
 
 def picture_bytes(value: Any, folder: Path | None, name: str) -> bytes:
     """Bytes of a picture given as bytes, ``{bytes, path}``, base64, data URI, or a path below ``folder``.
 
-    Raises BadRow ``missing_picture`` or ``bad_picture``.
+    Raises BadRow ``missing_picture``, ``unreadable_picture`` or ``bad_picture``.
     """
     if isinstance(value, Mapping):
         value = value.get("bytes") or value.get("path")
@@ -29,16 +34,33 @@ def picture_bytes(value: Any, folder: Path | None, name: str) -> bytes:
         raise BadRow("missing_picture", f"{name}: a picture is {type(value).__name__}, expected bytes, text or a path")
     if value.startswith("data:"):
         return _decoded(value.partition(",")[2], name)
-    text = str(value).removeprefix("file://")
-    if folder is not None and len(text) < 1024:
-        path = (folder / text).resolve()
-        if not path.is_relative_to(folder.resolve()):
-            raise BadRow("missing_picture", f"{name}: the picture path {text!r} leaves the picture folder")
-        if path.is_file():
-            return path.read_bytes()
-    if len(text) < 1024 and Path(text).suffix.lower() in {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp"}:
+    text = value.removeprefix("file://")
+    if len(text) >= 1024 or _begins_as_base64(text):
+        return _decoded(text, name)
+    if folder is not None and (data := _from_folder(text, folder, name)) is not None:
+        return data
+    if Path(text).suffix.lower() in _SUFFIXES:
         raise BadRow("missing_picture", f"{name}: no picture file {text!r} in {folder or 'the picture folder'}")
     return _decoded(text, name)
+
+
+def _begins_as_base64(text: str) -> bool:
+    return len(text) >= _SHORTEST_BASE64 and text.startswith(_BASE64_HEADS) and "." not in text
+
+
+def _from_folder(text: str, folder: Path, name: str) -> bytes | None:
+    """Bytes of the file below the folder; None when there is none, or when no file can have such a name."""
+    try:
+        path = (folder / text).resolve()
+        exists = path.is_file()
+    except (OSError, ValueError, RuntimeError):  # too long a name, a NUL in it, links in a circle
+        return None
+    if not path.is_relative_to(folder.resolve()):
+        raise BadRow("missing_picture", f"{name}: the picture path {text!r} leaves the picture folder")
+    try:
+        return path.read_bytes() if exists else None
+    except OSError as error:
+        raise BadRow("unreadable_picture", f"{name}: the picture file {text!r}: {error.strerror}") from None
 
 
 def _decoded(text: str, name: str) -> bytes:

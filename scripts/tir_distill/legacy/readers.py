@@ -90,8 +90,14 @@ def _sound(row: Any) -> bool:
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as table:
-        for batch in table.iter_batches(batch_size=BATCH):
-            yield from batch.to_pylist()
+    try:
+        with pq.ParquetFile(path) as table:
+            for batch in table.iter_batches(batch_size=BATCH):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk or a permission, which say so themselves
+        raise TirError(f"{path}: no sound parquet file: {str(error).splitlines()[0]}") from None
