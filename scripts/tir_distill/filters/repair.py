@@ -13,13 +13,12 @@ failed are settled before: their output never counts as a source.
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import dataclass
 
 from ..records import TokenCounts, ToolCall, ToolResult, Trajectory, Turn
 from ..records.behaviour import has_image_code
 from .calls import code_of, paired, texts
-from .cell_names import CellNames, cell_names
+from .cell_chain import CellChain
 from .mentions import (
     all_mentions,
     mentions,
@@ -105,7 +104,7 @@ class _View:
         self._trajectory = trajectory
         self._cells = cells
         self._by_call = {cell.call.id: cell for cell in cells}
-        self._names: dict[str, CellNames] = {}
+        self._chain = CellChain(cells)
         self._said = [mentions(f"{turn.thinking}\n{turn.content}") for turn in trajectory.turns]
         self._called = {call.id: all_mentions(texts(call)) for turn in trajectory.turns for call in turn.calls}
         self._returned: dict[int, set[str]] = {}
@@ -178,41 +177,8 @@ class _View:
         """Why the sample cannot do without the cell, or None."""
         if cell.result is not None and cell.result.notice:
             return "notice_cut"
-        return self._name_needed(cell) or (self._quoted(cell) if cell.failed else None)
-
-    def _names_of(self, cell: _Cell) -> CellNames:
-        if cell.call.id not in self._names:
-            self._names[cell.call.id] = cell_names(cell.code)
-        return self._names[cell.call.id]
-
-    def _name_needed(self, cell: _Cell) -> str | None:
-        """Whether a kept later cell takes a name, an object's state or a file from the cut cell."""
-        mine = self._names_of(cell)
         place = next(index for index, other in enumerate(self._cells) if other is cell)
-        before = [other for other in self._cells[:place] if not other.cut]
-        known: set[str] = set()
-        files: set[str] = set()
-        for other in before:
-            known |= self._names_of(other).defined
-            files |= self._names_of(other).files
-        missing = mine.defined - known
-        if mine.ran:
-            # another value than the earlier cell's, but for an import or the same line once more
-            lines = {line.strip() for other in before for line in other.code.split("\n")}
-            missing |= {name for name in mine.defined - mine.imported if not _assigned_by(name, cell.code) <= lines}
-            missing |= mine.changed
-        for other in self._cells[place + 1 :]:
-            if other.cut:
-                continue
-            names = self._names_of(other)
-            if names.needed & missing or ("*" in missing and names.needed - known):
-                return "name_needed"
-            if (names.files & mine.files) - files:
-                return "file_needed"
-            missing -= names.defined
-            known |= names.defined
-            files |= names.files
-        return None
+        return self._chain.needs(place) or (self._quoted(cell) if cell.failed else None)
 
     def _quoted(self, cell: _Cell) -> str | None:
         """Whether a later text speaks of the failed cell's output, or of the failure itself."""
@@ -239,12 +205,6 @@ class _View:
                     known |= with_roundings(self._of_result(result)) if new else set()
                     pictures = pictures or bool(result.images)
         return "answer_needed" if not (new & self._answer) <= known else None
-
-
-def _assigned_by(name: str, code: str) -> set[str]:
-    """Lines of a cell that give a name its value by plain assignment, or one that no cell holds when none does."""
-    found = {line.strip() for line in code.split("\n") if re.match(rf"{re.escape(name)}\s*=(?!=)", line.strip())}
-    return found or {"\0"}
 
 
 def _without(trajectory: Trajectory, cuts: list[_Cell]) -> Trajectory:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ..records import UsageError, digest
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Part of the settings' hash: raised when a rule changes its meaning, so that old and new verdicts stay apart."""
 
 EXTRA_RULES = ("unsupported_answer", "mixed_language", "repeated_ngrams", "empty_search", "evaluation_text")

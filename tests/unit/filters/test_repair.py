@@ -254,6 +254,98 @@ def test_file_that_only_the_cut_cell_wrote() -> None:
     assert f5(sample) == "file_needed"
 
 
+DRAWN = [
+    "from PIL import ImageDraw\nImageDraw.Draw(im).rectangle((0, 0, 50, 50), fill='black')",
+    "from PIL import ImageDraw\nImageDraw.Draw(im).text((0, 0), 'A')",
+    "import cv2\ncv2.rectangle(im, (0, 0), (50, 50), 0, -1)",
+    "import cv2\ncv2.putText(im, 'A', (0, 0), 0, 1, 0)",
+    "import cv2\ncv2.line(im, (0, 0), (9, 9), 0) if True else None",
+    "import cv2\nfor b in [1]:\n    cv2.circle(im, (b, b), 3, 0)",
+    "import cv2\n_ = cv2.circle(im, (1, 1), 3, 0)",
+    "import cv2\ndef mark():\n    cv2.circle(im, (1, 1), 3, 0)\nmark()",
+    "cv2.circle(im, (1, 1), 3, 0)",
+    "import numpy as np, cv2\nnp.copyto(im, 0)",
+    "image_1.load()\npen.line((0, 0, 9, 9))",
+    "image_1.load()\nstroke((0, 0, 9, 9))",
+    "image_1.load()\nim = Image.open('input_image.jpg')",  # as it was before the drawing of the first cell
+]
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+def test_picture_that_the_cut_cell_drew_on_in_place(draw: str) -> None:
+    """The cell prints nothing, so nothing quotes it, and yet the picture shown later is its work."""
+    first = (
+        "from PIL import Image, ImageDraw\nim = Image.open('input_image.jpg')\npen = ImageDraw.Draw(im)\n"
+        "pen.point((1, 1))\ndef stroke(box):\n    pen.line(box)\nprint(im.size)"
+    )
+    script = Script().search().cell(first, "(641, 480)").cell(draw, thinking="I now mark the place of the sign in it.")
+    script.cell(
+        "im.save('marked.png')", "[image saved]", pictures=[make_picture()], thinking="It is 641 wide. Now I save."
+    )
+    sample = script.answer(thinking="The picture shows the mark over the sign; Mumbai it is.").done("image_search")
+    assert f5(sample) == "name_needed"
+    assert kept(sample) == [0, 1, 2, 3, 4]
+
+
+def test_cell_that_only_looked_at_the_picture_can_go() -> None:
+    first = "from PIL import Image\nim = Image.open('input_image.jpg')\nprint(im.size)"
+    looks = "import PIL, numpy as np\na = np.asarray(im.convert('L'))\nprint(a.mean(), im.getpixel((3, 4)))"
+    script = Script().search().cell(first, "(641, 480)").cell(looks, "127.25 (9, 8, 6)", thinking="I measure it.")
+    script.cell("print(im.width * 7)", "4487", thinking="It is 641 wide. Now I count on.")
+    sample = script.answer(thinking="So 4487 it is, as the article has it; Mumbai.").done("image_search")
+    assert f5(sample) is None
+    assert kept(sample) == [0, 1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("before", "cut", "after", "reason"),
+    [
+        ("d = {}", "def g():\n    d['k'] = image_1.size[0]\ng()", "print(d)", "name_needed"),
+        ("d = 0", "def g():\n    global d\n    d = image_1.size[0]\ng()", "print(d)", "name_needed"),
+        ("a = [3, 1]", "x = a.sort() or image_1.size", "print(a)", "name_needed"),
+        ("a = [3, 1]", "x = a.pop()\ny = image_1.size", "print(a)", "name_needed"),
+        ("a = [3, 1]\nb = a", "b.pop()\ny = image_1.size", "print(a)", "name_needed"),
+        ("import random\na = [3, 1]", "random.shuffle(a)\nimage_1.load()", "print(a)", "name_needed"),
+        ("def f(q):\n    q.pop()\na = [3]", "f(a)\nimage_1.load()", "print(a)", "name_needed"),
+        ("def f(q):\n    return q[0]\na = [3]", "f(a)\nimage_1.load()", "print(f(a))", None),
+        ("import os", "import os\nos.environ['W'] = image_1.mode", "import os\nprint(os.environ['W'])", "state_needed"),
+        ("import os", "import os\nos.environ['W'] = image_1.mode", "import os\nprint(os.getenv('W'))", "state_needed"),
+        ("import os", "import os\nos.environ['W'] = image_1.mode", "import os\nprint(os.path.join('a', 'b'))", None),
+        ("import numpy as np", "np.random.seed(image_1.width)", "print(np.random.rand())", "state_needed"),
+        ("import numpy as np", "np.random.seed(image_1.width)", "print(np.zeros(3))", None),
+        ("x = 9", "globals()['zz'] = image_1.width", "print(zz)", "state_unknown"),
+        ("x = 9", "globals()['zz'] = image_1.width", "print(7)", None),
+        ("x = 9", "zz = image_1.width", "print(eval('z' + 'z'))", "state_unknown"),
+        ("n = 9\nw = n * 7", "w = n * 7\nimage_1.load()", "print(w)", None),
+        ("w = 1", "image_1.save(f'c_{1}.png')", "import os\nprint(os.path.getsize('c_1.png'))", "file_needed"),
+        ("w = 1", "image_1.save('c' + '.png')", "print(open('c.png', 'rb').read()[:4])", "file_needed"),
+        ("w = 1", "image_1.save('c.png')", "import glob\nprint(glob.glob('*.png'))", "file_needed"),
+        ("w = 1", "image_1.save('./c.png')", "print(open('c.png', 'rb').read()[:4])", "file_needed"),
+        ("w = 1", "image_1.save('input_image.jpg')", "print(open(IMAGE_PATH, 'rb').read()[:4])", "file_needed"),
+        (
+            "open('c.txt', 'w').write('9')",
+            "open('c.txt', 'w').write(image_1.mode)",
+            "print(open('c.txt').read())",
+            "file_needed",
+        ),
+        ("open('c.txt', 'w').write('9')", "image_1.save(f'c_{1}.png')", "print(open('c.txt').read())", None),
+        ("w = 1", "image_1.save('c.png')", "open('d.txt', 'w').write('9')\nprint(open('d.txt').read())", None),
+    ],
+)
+def test_state_that_shows_only_when_the_cells_run(before: str, cut: str, after: str, reason: str | None) -> None:
+    script = Script().cell(before, "45").cell(cut).search().cell(after, "63")
+    sample = script.answer(thinking="It is 63 wide, or 45, which is what the text says.").done("image_search")
+    assert f5(sample) == reason
+    assert kept(sample) == ([0, 1, 2, 3, 4] if reason else [0, 2, 3, 4])
+
+
+def test_same_line_after_a_change_of_what_it_rests_on() -> None:
+    script = Script().cell("n = 9\nw = n * 7", "45").cell("n = 5", "44").cell("w = n * 7\nimage_1.load()").search()
+    script.cell("print(w)", "35")
+    sample = script.answer(thinking="It is 35 wide, or 45, 44, which is what the text says.").done("image_search")
+    assert f5(sample) == "name_needed"
+
+
 def test_prelude_names_are_never_missing() -> None:
     script = Script().search().cell("image_1 = image_1.rotate(90)")
     script.cell("print(image_1.size[0] * 7)", "63")
