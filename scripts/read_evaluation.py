@@ -25,7 +25,7 @@ def main(args: argparse.Namespace) -> None:
     with cli.ProgressLine(f"read {args.set}") as progress:
         counts = read_evaluation(settings, args.source_dir, out=args.out, workers=args.workers, progress=progress)
     notes = ", ".join(f"{reason} {number}" for reason, number in sorted(counts.notes.items())) or "none"
-    print(f"{args.set}: {counts.kept} of {counts.read} items in the index; pictures lost: {notes}")
+    print(f"{args.set}: {counts.kept} of {counts.read} items in the index; lost: {notes}")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from ..records.protocols import Progress
 from .candidate import Candidate, unsafe_reference
 from .counts import Counts
 from .fields import is_writable
+from .json_table import DamagedLine
 from .ordered import ordered_map
 from .parquet_out import QUESTIONS, table_writer
 from .phash import grey_std, phash_of
@@ -29,7 +30,6 @@ from .pictures import prepare
 from .print_cache import KnownPicture, PrintCache
 from .readers import NOT_OURS, QuestionReader, Reader, question_reader
 from .settings import ReadSettings
-from .tables import DamagedLine
 
 log = logging.getLogger("tir_distill")
 

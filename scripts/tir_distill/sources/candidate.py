@@ -32,9 +32,10 @@ class EvaluationItem:
 
     id: str
     text: str
+    """Empty when it cannot be read; the pictures still count."""
     pictures: tuple[bytes, ...] = ()
     problems: tuple[str, ...] = ()
-    """Reasons for which pictures could not be had; the text still counts."""
+    """Reasons for which pictures or the text could not be had; the rest still counts."""
 
 
 def unsafe_reference(text: str) -> str | None:

@@ -1,7 +1,9 @@
 """One evaluation set, read into fingerprints: hashes of pictures and texts, nothing that can be read.
 
-An item whose picture cannot be decoded keeps its text print, and the loss is noted; an item without readable text is
-rejected. Decrypted text is dropped as soon as its hashes are taken.
+An item whose picture cannot be decoded keeps its text print, one whose text cannot be read keeps its pictures' prints,
+and the loss is noted; an item with neither is rejected. A set that gives no item, or whose tables lack text or pictures
+wholly, is an error even where the layout is not certain: without it, its items would stay in training. Decrypted text
+is dropped as soon as its hashes are taken.
 """
 
 from __future__ import annotations
@@ -12,19 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..records.errors import BadRow
+from ..records.errors import BadRow, TirError
 from ..records.jsonl import write_json
 from ..records.protocols import Progress
 from .bucket_table import DEFAULT_WORKERS, Reject, check_layout, printable
 from .candidate import EvaluationItem
 from .counts import Counts
+from .json_table import DamagedLine
 from .ordered import ordered_map
 from .parquet_out import EVALUATION, table_writer
 from .phash import PicturePrint, picture_print
 from .pictures import prepare
 from .readers import EvaluationReader, evaluation_reader
 from .settings import ReadSettings
-from .tables import DamagedLine
 from .text_units import TextPrint
 
 log = logging.getLogger("tir_distill")
@@ -38,11 +40,11 @@ class Fingerprint:
     pictures: tuple[PicturePrint, ...]
     text: TextPrint
     problems: tuple[str, ...]
-    """Reasons for which pictures of the item are not in the index."""
+    """Reasons for which pictures or the text of the item are not in the index."""
 
     @classmethod
     def of(cls, item: EvaluationItem, flat_max_std: float) -> Fingerprint:
-        """Decode the pictures and hash everything."""
+        """Decode the pictures and hash everything. Raises BadRow when nothing is left to hash."""
         prints, problems = [], list(item.problems)
         for data in item.pictures:
             try:
@@ -51,6 +53,8 @@ class Fingerprint:
                 problems.append(error.reason)
                 continue
             prints.append(picture_print(pixels, stored.sha256, flat_max_std))
+        if not item.text and not prints:
+            raise BadRow(problems[0] if problems else "empty_item")
         return cls(id=item.id, pictures=tuple(prints), text=TextPrint.of(item.text), problems=tuple(problems))
 
     def to_row(self, name: str) -> dict[str, Any]:
@@ -80,6 +84,25 @@ def evaluation_items(reader: EvaluationReader) -> Iterator[EvaluationItem | Reje
             yield Reject(printable(reader.row_id(row, index)), BadRow(error.reason))
 
 
+def _check_essential(reader: EvaluationReader) -> None:
+    """Raise TirError when a table lacks a column without which its items could not be found in training data."""
+    for name, spellings, found in reader.lacking():
+        raise TirError(
+            f"{reader.folder / name}: the evaluation reader {reader.source} needs a column {' or '.join(spellings)}; "
+            f"found {', '.join(map(str, found)) or 'no column'}; without it the set's items would stay in training: "
+            "check sources.sets revision"
+        )
+
+
+def _nothing_kept(reader: EvaluationReader, counts: Counts) -> TirError:
+    files = ", ".join(path.relative_to(reader.folder).as_posix() for path in reader.files())
+    why = ", ".join(f"{reason} {number}" for reason, number in sorted(counts.rejects.items())) or "no rows"
+    return TirError(
+        f"{reader.folder}: none of {counts.read} rows of {files} gives an item of {reader.source} ({why}); "
+        f"expected columns {', '.join(reader.required)}; an empty evaluation set would leave its items in training"
+    )
+
+
 def read_evaluation(
     settings: ReadSettings,
     folder: Path,
@@ -88,15 +111,23 @@ def read_evaluation(
     workers: int = DEFAULT_WORKERS,
     progress: Progress | None = None,
 ) -> Counts:
-    """Read one set. Raises UsageError for an unknown reader and TirError when a table as such cannot be read."""
+    """Read one set. Raises UsageError for an unknown reader and TirError when a table as such cannot be read, lacks an
+    essential column, or when no row gives an item.
+    """
     reader = evaluation_reader(settings.reader)(folder, tolerant=settings.tolerant)
     counts = Counts()
 
     def work(item: EvaluationItem | Reject) -> Fingerprint | Reject:
-        return item if isinstance(item, Reject) else Fingerprint.of(item, settings.flat_max_std)
+        if isinstance(item, Reject):
+            return item
+        try:
+            return Fingerprint.of(item, settings.flat_max_std)
+        except BadRow as error:
+            return Reject(printable(item.id), error)
 
     try:
         check_layout(reader, settings.tolerant)
+        _check_essential(reader)
         with table_writer(out, EVALUATION) as table:
             for done in ordered_map(work, evaluation_items(reader), workers):
                 counts.read += 1
@@ -110,6 +141,8 @@ def read_evaluation(
                     table.add(done.to_row(settings.name))
                 if progress is not None:
                     progress.update(done=counts.read, kept=counts.kept)
+            if counts.kept == 0:
+                raise _nothing_kept(reader, counts)
     finally:
         reader.close()
     write_json(out.with_suffix(".counts.json"), counts.to_dict())

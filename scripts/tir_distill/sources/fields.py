@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
+
+import orjson
 
 from ..records.errors import BadRow
 
@@ -31,7 +35,7 @@ def text(row: Row, *names: str) -> str:
     key = names[0].lower().replace(" ", "_")
     if isinstance(value, Undecodable):
         raise BadRow("undecodable_text", f"field '{names[0]}' is not UTF-8")
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
         found = "nothing" if value is None or value == "" else type(value).__name__
@@ -42,9 +46,26 @@ def text(row: Row, *names: str) -> str:
 def optional_text(row: Row, *names: str) -> str:
     """A text field, stripped, or empty text when it is absent or of another type."""
     value = first(row, *names)
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         return str(value)
     return writable(value.strip(), names[0]) if isinstance(value, str) else ""
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number that can stand as text: neither a truth value nor NaN or infinite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def parsed_text(value: str) -> Any:
+    """What JSON text or a Python literal stands for; the text itself when it is neither."""
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
 
 
 def writable(value: str, name: str) -> str:

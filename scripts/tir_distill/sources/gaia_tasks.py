@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ..records.errors import BadRow
 from .fields import Row, optional_text, text
+from .json_table import DamagedLine
 from .picture_bytes import inside, is_file
 from .pictures import prepare
 from .readers.evaluation import Gaia
-from .tables import DamagedLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,16 @@ class _Tasks(Gaia):
 def gaia_tasks(folder: Path) -> Iterator[GaiaTask]:
     """Every row of the source in ``folder``, in order. Raises TirError when the source is not there."""
     reader = _Tasks(folder, tolerant=True)
+    seen: set[str] = set()
     for index, row in enumerate(reader.raw_rows()):
         if isinstance(row, DamagedLine):
             yield GaiaTask(f"gaia#{index}", reject="damaged_line")
             continue
+        name = reader.row_id(row, index)
+        if name in seen:
+            yield GaiaTask(f"{name}#{index}", reject="repeated_id")
+            continue
+        seen.add(name)
         try:
             yield reader.task(row, index)
         except BadRow as error:

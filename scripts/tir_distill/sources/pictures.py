@@ -22,7 +22,9 @@ import hashlib
 import io
 import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -30,7 +32,9 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from ..records.errors import BadRow
 
 MAX_PIXELS = 64_000_000
-"""Width times height; a decoded picture then needs at most 192 MB."""
+"""Width times height. Pillow takes four bytes a pixel, 256 MB; while a picture is turned into its stored form two such
+copies are in memory, 512 MB, for every mode, since conversions work in strips of rows. WebP's and AVIF's decoders hold
+copies of their own: 1 GB at the worst."""
 MIN_SIDE = 2
 MAX_ASPECT = 200
 
@@ -40,6 +44,7 @@ PNG_LEVEL = 3
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "JPEG2000", "ICO", "PPM")
 """Decoders that may run on unknown bytes. PostScript and the like, which start other programs, are not among them."""
 
+_STRIP_PIXELS = 1_000_000
 _ORIENTATION = 0x0112
 _DECODER_ERRORS = (
     OSError,
@@ -50,11 +55,15 @@ _DECODER_ERRORS = (
     KeyError,
     TypeError,
     OverflowError,
-    NotImplementedError,
+    RuntimeError,
+    ArithmeticError,
+    AttributeError,
+    AssertionError,
+    BufferError,
     struct.error,
     zlib.error,
 )
-"""What Pillow's decoders raise on damaged data."""
+"""What Pillow's decoders raise on damaged data; AVIF's raises RuntimeError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +91,11 @@ def prepare(data: bytes) -> tuple[StoredPicture, Image.Image]:
         raise _damaged(error) from None
     if plain:
         return _stored(data, "jpg" if image.format == "JPEG" else "png", image), image
+    kind = f"{image.format} of mode {image.mode}"
     try:
         image = flatten(image)
-    except (OSError, ValueError) as error:  # a mode that Pillow cannot convert
-        raise BadRow("picture_unsupported", f"{image.format} of mode {image.mode}: {error}") from None
+    except _DECODER_ERRORS as error:  # a mode that Pillow cannot convert
+        raise BadRow("picture_unsupported", f"{kind}: {error}") from None
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=PNG_LEVEL)
     return _stored(buffer.getvalue(), "png", image), image
@@ -150,9 +160,10 @@ def orientation(image: Image.Image) -> int:
 
 
 def flatten(image: Image.Image) -> Image.Image:
-    """A loaded picture upright, in 8 bits, RGB or grey, without any metadata."""
+    """A loaded picture upright, in 8 bits, RGB or grey, without any metadata. The picture given is used up."""
     turned = orientation(image)
-    image = _to_rgb(image)
+    source, image = image, _to_rgb(image)
+    source.close()  # its pixels go before the picture is turned
     image.info = {}
     if turned != 1:
         exif = Image.Exif()
@@ -170,24 +181,49 @@ def _to_rgb(image: Image.Image) -> Image.Image:
     if mode == "1":
         return image.convert("L")
     if mode in ("RGBA", "LA", "PA", "La", "RGBa", "RGBX") or "transparency" in image.info:
-        rgba = image.convert("RGBA")
-        white = Image.new("RGBA", rgba.size, "white")
-        return Image.alpha_composite(white, rgba).convert("RGB")
+        return _on_white(image)
     if mode in ("RGB", "L"):
         return image.copy()
     return image.convert("RGB")
 
 
+def _strips(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
+    """(first row, the rows from there on), about a million pixels at a time."""
+    width, height = image.size
+    rows = max(1, _STRIP_PIXELS // width)
+    for top in range(0, height, rows):
+        yield top, image.crop((0, top, width, min(top + rows, height)))
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    out = Image.new("RGB", image.size)
+    for top, strip in _strips(image):
+        rgba = strip.convert("RGBA")
+        white = Image.new("RGBA", rgba.size, "white")
+        out.paste(Image.alpha_composite(white, rgba).convert("RGB"), (0, top))
+    return out
+
+
 def _eight_bits(image: Image.Image) -> Image.Image:
     """Grey of more than 8 bits as 8 bits: 16-bit values divided by 257, other ranges stretched."""
-    values = np.nan_to_num(np.asarray(image, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
-    low, high = float(values.min()), float(values.max())
+    ends = [(float(values.min()), float(values.max())) for _, values in _grey_strips(image)]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     whole = image.mode.startswith("I")
-    if image.mode.startswith("I;16") or (whole and low >= 0 and 255 < high <= 65535):
-        values = values / 257
-    elif not (whole and low >= 0 and high <= 255):
-        values = (values - low) * (255 / (high - low)) if high > low else np.zeros_like(values)
-    return Image.fromarray(np.rint(values).clip(0, 255).astype(np.uint8))
+    by_257 = image.mode.startswith("I;16") or (whole and low >= 0 and 255 < high <= 65535)
+    as_it_is = whole and low >= 0 and high <= 255
+    out = Image.new("L", image.size)
+    for top, values in _grey_strips(image):
+        if by_257:
+            values = values / 257
+        elif not as_it_is:
+            values = (values - low) * (255 / (high - low)) if high > low else np.zeros_like(values)
+        out.paste(Image.fromarray(np.rint(values).clip(0, 255).astype(np.uint8)), (0, top))
+    return out
+
+
+def _grey_strips(image: Image.Image) -> Iterator[tuple[int, np.ndarray[Any, np.dtype[np.float64]]]]:
+    for top, strip in _strips(image):
+        yield top, np.nan_to_num(np.asarray(strip, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _damaged(error: Exception) -> BadRow:

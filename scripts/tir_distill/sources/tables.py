@@ -1,4 +1,4 @@
-"""Rows of the tables in a source folder, streaming: parquet, JSON Lines, or one JSON array.
+"""Rows of the tables in a source folder, streaming: parquet, JSON Lines, or JSON (see ``json_table``).
 
 A few pages of one column are all that is in memory, whatever the file's size. (Writers that put 1,024 pictures into
 one page make that some 0.9 GB; the file may be ten times as large.) Text that is no UTF-8 becomes ``Undecodable`` in
@@ -8,34 +8,24 @@ its field. A table that is damaged as a file is an error of the whole source and
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..records.errors import TirError
 from .fields import Undecodable, is_writable
+from .json_table import DamagedLine, json_lines, json_rows
 from .lock import source_files
 
 BATCH_ROWS = 64
 """Rows with a picture of some 300 kB each make batches of about 20 MB."""
 
 TABLE_SUFFIXES = (".parquet", ".jsonl", ".json")
-_JSON_CHUNK = 1 << 20
 _CELL_ERRORS = (ValueError, OverflowError, KeyError, pa.ArrowException)
 """UnicodeDecodeError is a ValueError; an unknown time zone is a KeyError."""
-
-
-@dataclass(frozen=True, slots=True)
-class DamagedLine:
-    """Stands for a line or array element that is no JSON object."""
-
-    detail: str
 
 
 def give_memory_back() -> None:
@@ -64,9 +54,9 @@ def rows(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[st
     if path.suffix == ".parquet":
         yield from _parquet_rows(path, columns)
     elif path.suffix == ".jsonl":
-        yield from _json_lines(path)
+        yield from json_lines(path)
     else:
-        yield from _json_array(path)
+        yield from json_rows(path)
 
 
 def columns_of(path: Path) -> list[str] | None:
@@ -124,45 +114,3 @@ def _cell(column: Any, index: int) -> Any:
         return column[index].as_py()
     except _CELL_ERRORS:
         return Undecodable()
-
-
-def _json_lines(path: Path) -> Iterator[dict[str, Any] | DamagedLine]:
-    with path.open("rb") as handle:
-        for number, line in enumerate(handle, start=1):
-            if not line.strip():
-                continue
-            try:
-                value = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                yield DamagedLine(f"{path.name}:{number}: {error}")
-                continue
-            yield value if isinstance(value, dict) else DamagedLine(f"{path.name}:{number}: not an object")
-
-
-def _json_array(path: Path) -> Iterator[dict[str, Any] | DamagedLine]:
-    """Elements of a top-level array (or of one held under a key of a top-level object), one at a time."""
-    decoder = json.JSONDecoder()
-    with path.open(encoding="utf-8", errors="replace") as handle:
-        buffer = handle.read(_JSON_CHUNK)
-        start = buffer.find("[")
-        if start < 0:
-            raise TirError(f"{path}: expected a JSON array")
-        buffer = buffer[start + 1 :]
-        number = 0
-        while True:
-            buffer = buffer.lstrip(" \t\r\n,")
-            if buffer.startswith("]"):
-                return
-            try:
-                value, end = decoder.raw_decode(buffer) if buffer else (None, 0)
-            except json.JSONDecodeError:
-                end = 0
-            if end == 0 or end == len(buffer):  # the element may go on in the next chunk
-                more = handle.read(max(_JSON_CHUNK, len(buffer)))
-                if more:
-                    buffer += more
-                    continue
-                raise TirError(f"{path}: the array ends in the middle, after {number} elements; fetch the source again")
-            number += 1
-            buffer = buffer[end:]
-            yield value if isinstance(value, dict) else DamagedLine(f"{path.name}: element {number} is not an object")

@@ -1,4 +1,4 @@
-"""Pictures read straight out of zip archives, found by path or, when the folders differ, by their unique name."""
+"""Pictures read straight out of zip archives, found by path or, when only one side names more folders, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from ..records.errors import BadRow, TirError
 from .picture_bytes import MAX_FILE_BYTES
 
-_AMBIGUOUS = ""
+_UTF8_NAME = 0x800
+"""The flag of a member whose name is marked as UTF-8; others are read as code page 437, whatever they are."""
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -34,7 +35,8 @@ class ZipPictures:
         self.files = tuple(files)
         self._archives: list[zipfile.ZipFile] = []
         self._members: dict[str, tuple[int, str]] = {}
-        self._by_name: dict[str, str] = {}
+        self._by_name: dict[str, dict[tuple[int, str], tuple[str, ...]]] = {}
+        """Name -> members of that name, each with its folders."""
         for path in self.files:
             self._add(path)
 
@@ -47,11 +49,10 @@ class ZipPictures:
         for info in archive.infolist():
             if info.is_dir() or "__MACOSX" in info.filename:
                 continue
-            self._members.setdefault(info.filename, (len(self._archives) - 1, info.filename))
-            name = PurePosixPath(info.filename).name
-            known = self._by_name.setdefault(name, info.filename)
-            if known != info.filename:
-                self._by_name[name] = _AMBIGUOUS
+            for name in _names(info):
+                member = self._members.setdefault(name, (len(self._archives) - 1, info.filename))
+                *folders, last = PurePosixPath(name).parts or ("",)
+                self._by_name.setdefault(last, {}).setdefault(member, tuple(folders))
 
     def read(self, path: str) -> bytes:
         """Bytes of the picture. Raises BadRow: missing, ambiguous, too large or unreadable."""
@@ -74,13 +75,36 @@ class ZipPictures:
         for start in range(len(parts)):
             if found := self._members.get("/".join(parts[start:])):
                 return found
-        name = self._by_name.get(parts[-1]) if parts else None
-        if name == _AMBIGUOUS:
+        named = self._by_name.get(parts[-1], {}) if parts else {}
+        fitting = [member for member, folders in named.items() if _agree(folders, parts[:-1])]
+        if len(fitting) > 1:
             raise BadRow("picture_ambiguous", f"several members are named {parts[-1]!r}")
-        if name is None:
-            raise BadRow("picture_missing", f"no member {path!r} in {', '.join(file.name for file in self.files)}")
-        return self._members[name]
+        if not fitting:
+            elsewhere = f"; {next(iter(named))[1]!r} lies in another folder" if named else ""
+            archives = ", ".join(file.name for file in self.files)
+            raise BadRow("picture_missing", f"no member {path!r} in {archives}{elsewhere}")
+        return fitting[0]
 
     def close(self) -> None:
         for archive in self._archives:
             archive.close()
+
+
+def _names(info: zipfile.ZipInfo) -> list[str]:
+    """The member's name, and what it says as UTF-8 or GBK when nothing says how it is written."""
+    names = [info.filename]
+    if not info.flag_bits & _UTF8_NAME and not info.filename.isascii():
+        for encoding in ("utf-8", "gbk"):
+            try:
+                names.append(info.filename.encode("cp437").decode(encoding))
+            except UnicodeError:
+                continue
+            break
+    return names
+
+
+def _agree(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether the folders on one side are among those on the other, in their order: neither contradicts the other."""
+    few, many = sorted((left, right), key=len)
+    rest = iter(many)
+    return all(folder in rest for folder in few)

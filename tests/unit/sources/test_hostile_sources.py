@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import struct
@@ -21,10 +22,15 @@ import read_questions as read_questions_script
 from sources_helpers import encoded, parquet, picture
 from tir_distill import cli
 from tir_distill.config import load
-from tir_distill.records import read_jsonl, write_json
-from tir_distill.sources import parse_list
+from tir_distill.questions.fingerprints import Fingerprints
+from tir_distill.questions.matcher import Matcher, Subject
+from tir_distill.questions.settings import DecontaminationSettings
+from tir_distill.records import BadRow, TirError, read_jsonl, write_json
+from tir_distill.sources import ReadSettings, parse_list, read_evaluation
+from tir_distill.sources.gaia_tasks import gaia_tasks
 from tir_distill.sources.keystream import encrypt_canary, encrypt_keystream
 from tir_distill.sources.readers.livevqa import option_texts, right_option, without_letter
+from tir_distill.sources.zip_pictures import ZipPictures
 
 PNG = encoded(picture())
 
@@ -340,6 +346,44 @@ def test_a_wrong_key_or_canary_is_never_taken_for_text(tmp_path: Path, config: P
     assert counts["rejects"] == {"undecryptable": 4, "missing_answer": 1}
 
 
+@pytest.mark.parametrize(
+    ("path", "members", "taken"),
+    [
+        ("news/2025/a.jpg", ["news/2024/a.jpg"], None),
+        ("zz/a.jpg", ["n1/a.jpg", "n2/a.jpg"], None),
+        ("news/2025/a.jpg", ["news/2024/a.jpg", "2025/a.jpg"], "2025/a.jpg"),
+        ("a.jpg", ["news/2024/a.jpg"], "news/2024/a.jpg"),
+        ("news/a.jpg", ["root/news/images/a.jpg"], "root/news/images/a.jpg"),
+        ("news/a.jpg", ["root/other/a.jpg", "root/news/images/a.jpg"], "root/news/images/a.jpg"),
+        ("data/news/2025/a.jpg", ["news/a.jpg"], "news/a.jpg"),
+        ("data/news/2025/a.jpg", ["a.jpg"], "a.jpg"),
+    ],
+)
+def test_a_photo_of_the_same_name_in_a_contradicting_folder_is_another_photo(
+    path: str, members: list[str], taken: str | None, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "news.zip", "w") as archive:
+        for name in members:
+            archive.writestr(name, name)
+    pictures = ZipPictures([tmp_path / "news.zip"])
+    if taken is None:
+        with pytest.raises(BadRow, match=r"picture_missing: .*lies in another folder"):
+            pictures.read(path)
+    else:
+        assert pictures.read(path) == taken.encode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gbk"])
+def test_member_names_that_do_not_say_how_they_are_written(encoding: str, tmp_path: Path) -> None:
+    name = "news/照片.jpg".encode(encoding)
+    with zipfile.ZipFile(tmp_path / "news.zip", "w") as archive:
+        archive.writestr("x" * len(name), "the photo")
+    data = (tmp_path / "news.zip").read_bytes().replace(b"x" * len(name), name)
+    (tmp_path / "news.zip").write_bytes(data)
+    pictures = ZipPictures([tmp_path / "news.zip"])
+    assert [pictures.read(path) for path in ("news/照片.jpg", "照片.jpg")] == [b"the photo"] * 2
+
+
 # ---- evaluation sets, other encodings of the file system ------------------------------------------------------------
 
 
@@ -356,11 +400,98 @@ def test_an_evaluation_set_without_items_or_columns(
 
     row = {key: value for key, value in fvqa(0).items() if key != "category"}
     schema = pa.Table.from_pylist([row]).schema
-    assert run(put(tmp_path / "a", [], "fvqa_test.parquet", schema), tmp_path / "a.parquet") == 0
-    assert pq.read_metadata(tmp_path / "a.parquet").num_rows == 0
+    assert run(put(tmp_path / "a", [], "fvqa_test.parquet", schema), tmp_path / "a.parquet") == 1
+    assert "none of 0 rows of fvqa_test.parquet gives an item" in capsys.readouterr().err
+    assert not (tmp_path / "a.parquet").exists()
     assert run(put(tmp_path / "b", [{"x": 1}], "fvqa_test.parquet"), tmp_path / "b.parquet") == 1
     assert "fvqa_test.parquet" in capsys.readouterr().err
     assert not (tmp_path / "b.parquet").exists()
+
+
+def evaluated(reader: str, folder: Path, rows: list[dict[str, Any]], name: str = "test.parquet") -> Any:
+    """(counts, items) of a tolerant evaluation set."""
+    out = folder.with_suffix(".parquet")
+    settings = ReadSettings(name="x", reader=reader, tolerant=True)
+    counts = read_evaluation(settings, put(folder, rows, name), out=out)
+    return counts.to_dict(), pq.read_table(out).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("reader", "row", "said"),
+    [
+        ("simplevqa", {"data_id": 1, "image": "x", "prompt": "Q?"}, "a column question; found data_id, image, prompt"),
+        ("simplevqa", {"data_id": 1, "picture": "x", "question": "Q?"}, "a column image; found data_id, picture, q"),
+        ("fvqa_test", {"data_id": "1", "images": ["x"], "text": "Q?"}, "a column prompt or question; found data_id"),
+        ("gaia", {"task_id": "1", "Ask": "Q?"}, "a column Question or question; found task_id, Ask"),
+        ("simplevqa", {"data_id": 1, "image": None, "question": None}, r"none of 1 rows of test\.parquet .*question 1"),
+    ],
+)
+def test_a_tolerant_evaluation_set_must_still_give_items(
+    reader: str, row: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TirError, match=said) as caught:
+        evaluated(reader, tmp_path / "s", [row])
+    assert caught.value.exit_code == 1
+    assert "test.parquet" in str(caught.value)
+    assert not (tmp_path / "s.parquet").exists()
+
+
+def test_a_json_evaluation_set_must_have_its_columns_too(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "t.jsonl").write_text('{"id": 1, "canary": "c", "text": "x"}\n')
+    with pytest.raises(TirError, match=r"t\.jsonl: .* needs a column question; found id, canary, text"):
+        read_evaluation(ReadSettings(name="x", reader="mmbrowsecomp"), tmp_path / "s", out=tmp_path / "o.parquet")
+
+
+def test_lost_pictures_are_noted_and_a_picture_without_text_still_counts(tmp_path: Path) -> None:
+    data = base64.b64encode(PNG).decode()
+    rows = [{"data_id": 1, "image": None, "question": "Which town is this?"},
+            {"data_id": 2, "image": data, "question": None},
+            {"data_id": 3, "image": None, "question": None},
+            {"data_id": 4, "image": data, "question": "Who?"}]  # fmt: skip
+    counts, items = evaluated("simplevqa", tmp_path / "s", rows)
+    assert counts == {"read": 4, "kept": 3, "rejects": {"missing_question": 1}, "elsewhere": 0,
+                      "notes": {"missing_question": 1, "picture_missing": 1}}  # fmt: skip
+    assert [(item["id"], len(item["images"]), item["units"]) for item in items] == [
+        ("1", 0, 4),
+        ("2", 1, 0),
+        ("4", 1, 1),
+    ]
+    message = [{"role": "user", "content": "Who?"}]
+    rows = [
+        {"data_id": str(i), "prompt": message, "images": given} for i, given in enumerate([None, [], [None], [PNG]])
+    ]
+    counts, items = evaluated("fvqa_test", tmp_path / "f", rows)
+    assert counts["notes"] == {"picture_missing": 3}
+    assert [len(item["images"]) for item in items] == [0, 0, 0, 1]
+
+
+def test_a_picture_without_text_is_kept_out_of_training(tmp_path: Path) -> None:
+    """A damaged question must not let its picture into training."""
+    rows = [{"data_id": 2, "image": base64.b64encode(PNG).decode(), "question": None}]
+    evaluated("simplevqa", tmp_path / "s", rows)
+    images = [{"phash": item["phash"], "flat": item["flat"]} for item in
+              pq.read_table(tmp_path / "s.parquet").to_pylist()[0]["images"]]  # fmt: skip
+    matcher = Matcher(Fingerprints.read([tmp_path / "s.parquet"]), DecontaminationSettings())
+    found = matcher.matches([Subject("Another text?", ((images[0]["phash"], images[0]["flat"]),)), Subject("?!", ())])
+    assert [[(match.rule, match.evaluation_id, match.value) for match in one] for one in found] == [
+        [("phash", "2", 0.0)],
+        [],
+    ]
+
+
+def test_two_questions_under_one_gaia_id_are_both_indexed(tmp_path: Path) -> None:
+    asked = ["First question?", "First question?", "Quite another one?"]
+    rows = [{"task_id": "a", "Question": text, "file_name": ""} for text in asked]
+    counts, items = evaluated("gaia", tmp_path / "s", rows)
+    assert (counts["read"], counts["kept"], counts["notes"]) == (2, 2, {"repeated_id": 1})
+    assert [(item["id"], item["units"]) for item in items] == [("a", 2), ("a", 3)]
+    rows = [{**row, "Level": "1", "Final answer": "x"} for row in rows]
+    tasks = list(gaia_tasks(put(tmp_path / "t", rows)))
+    assert [(task.id, task.question, task.reject) for task in tasks] == [
+        ("a", "First question?", ""),
+        ("a#1", "", "repeated_id"),
+    ]
 
 
 READ_ANYWHERE = """

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import struct
+import subprocess
+import sys
 import warnings
 import zlib
 from pathlib import Path
@@ -17,8 +20,9 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
 from sources_helpers import encoded, picture
+from tir_distill import cli
 from tir_distill.records import BadRow
-from tir_distill.sources import PictureStore, distance, phash_of, picture_print, prepare
+from tir_distill.sources import PictureStore, distance, phash_of, picture_print, pictures, prepare
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
@@ -188,6 +192,78 @@ def test_other_formats_become_png(form: str) -> None:
 
 def test_one_bit_becomes_grey() -> None:
     assert prepare(encoded(picture().convert("1")))[1].mode == "L"
+
+
+def test_a_damaged_avif_is_a_bad_row() -> None:
+    """Its decoder raises RuntimeError, whatever byte is wrong."""
+    whole = encoded(picture(16, 16), "AVIF")
+    said = []
+    for at in range(len(whole)):
+        data = bytearray(whole)
+        data[at] ^= 0xFF
+        try:
+            prepare(bytes(data))
+        except BadRow as error:
+            said.append(error)
+    assert {error.reason for error in said} <= {
+        "picture_damaged", "picture_truncated", "picture_unknown_format", "picture_too_many_pixels",
+        "picture_too_small", "picture_too_narrow", "picture_unsupported",
+    }  # fmt: skip
+    assert any("RuntimeError" in error.detail for error in said)
+
+
+def black_png(width: int, height: int, depth: int, colour: int, channels: int) -> bytes:
+    row = bytes(1 + width * channels * depth // 8)
+    packer = zlib.compressobj(1)
+    body = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+PEAK = """
+import resource, sys
+from tir_distill.sources.pictures import prepare
+data = open(sys.argv[1], "rb").read()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+stored, _ = prepare(data)
+assert (stored.width, stored.height) == (8000, 7990)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000)
+"""
+
+
+@pytest.mark.parametrize(("depth", "colour", "channels"), [(16, 0, 1), (8, 6, 4)])
+def test_the_largest_picture_takes_the_memory_that_is_stated(
+    depth: int, colour: int, channels: int, tmp_path: Path
+) -> None:
+    """Two copies of four bytes a pixel: 512 MB, for 16-bit grey and for transparency."""
+    (tmp_path / "big.png").write_bytes(black_png(8000, 7990, depth, colour, channels))
+    env = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PEAK, str(tmp_path / "big.png")],
+                          env=env, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 540
+
+
+@pytest.mark.parametrize("kind", ["16-bit", "signed", "float", "alpha", "palette"])
+def test_strips_give_the_same_pixels_as_the_whole(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    image = {
+        "16-bit": lambda: Image.fromarray(rng.integers(0, 65536, (31, 20)).astype(np.uint16)),
+        "signed": lambda: Image.fromarray(rng.integers(-9, 900, (31, 20)).astype(np.int32)),
+        "float": lambda: Image.fromarray(rng.normal(size=(31, 20)).astype(np.float32)),
+        "alpha": lambda: Image.fromarray(rng.integers(0, 256, (31, 20, 4), dtype=np.uint8)),
+        "palette": lambda: picture(20, 31).quantize(9),
+    }[kind]()
+    options = {"transparency": 3} if kind == "palette" else {}
+    data = encoded(image, "PNG" if kind in ("alpha", "palette") else "TIFF", **options)
+    whole = prepare(data)[0].data
+    for pixels in (1, 50, 60):
+        monkeypatch.setattr(pictures, "_STRIP_PIXELS", pixels)
+        assert prepare(data)[0].data == whole
 
 
 def test_empty_unknown_and_small() -> None:

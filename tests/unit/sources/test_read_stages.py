@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import read_evaluation as read_evaluation_script
@@ -263,11 +263,13 @@ def test_json_tables(tmp_path: Path) -> None:
 
 
 def test_a_json_array_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tir_distill.sources import tables
+    from tir_distill.sources import json_table, tables
 
-    monkeypatch.setattr(tables, "_JSON_CHUNK", 7)
-    rows = [{"a": "x" * i, "b": [1, {"c": "]},"}]} for i in range(30)]
+    monkeypatch.setattr(json_table, "_CHUNK", 7)
+    rows = [{"a": 'x"\\' * i, "b": [1, {"c": "]},"}], "n": 10**i} for i in range(30)]
     (tmp_path / "t.json").write_text(json.dumps(rows))
+    assert list(tables.rows(tmp_path / "t.json")) == rows
+    (tmp_path / "t.json").write_text(json.dumps({"info": "[{", "columns": ["a"], "data": rows}, indent=2))
     assert list(tables.rows(tmp_path / "t.json")) == rows
 
 
@@ -302,7 +304,7 @@ def test_an_evaluation_set_becomes_hashes_only(tmp_path: Path) -> None:
     rows = [
         {"data_id": 0, "image": base64.b64encode(encoded(picture())).decode(), "question": SECRET_TEXT},
         {"data_id": 1, "image": "no picture", "question": "这是什么建筑？"},
-        {"data_id": 2, "image": base64.b64encode(encoded(picture()).join([b""] * 2)).decode(), "question": ""},
+        {"data_id": 2, "image": "", "question": ""},
         {"data_id": 3, "image": base64.b64encode(encoded(picture())[:-40]).decode(), "question": SECRET_TEXT.upper()},
     ]
     folder = source(tmp_path / "s", rows, "data/test-0.parquet")
@@ -371,7 +373,11 @@ def test_every_row_of_any_table_is_counted_once(name: str, data: st.DataObject, 
     if name in QUESTION_READERS:
         counts = read_questions(settings_, folder / "s", images=folder / "images", out=out, workers=1)
     else:
-        counts = read_evaluation(settings_, folder / "s", out=out, workers=1)
+        try:
+            counts = read_evaluation(settings_, folder / "s", out=out, workers=1)
+        except TirError:  # no item at all, or a column that no row has
+            event("no items")
+            return
     assert counts.read == counts.kept + counts.rejects.total()
     assert pq.read_metadata(out).num_rows == counts.kept
 

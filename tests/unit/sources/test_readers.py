@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,36 @@ def test_fvqa_takes_pictures_in_any_container(images: Any, tmp_path: Path) -> No
 )
 def test_fvqa_rows_that_cannot_be_used(over: dict[str, Any], expected: str, tmp_path: Path) -> None:
     assert reason(make("fvqa", tmp_path), fvqa_row(**over)) == expected
+
+
+@pytest.mark.parametrize(
+    ("prompt", "question"),
+    [
+        ('[{"content": "What is it? <image>", "role": "user"}]', "What is it?"),
+        ("[{'content': 'What is it?', 'role': 'user'}]", "What is it?"),
+        ('{"content": "What is it?", "role": "user"}', "What is it?"),
+        ({"content": "What is it?", "role": "user"}, "What is it?"),
+        ("[Photo] What is it?", "[Photo] What is it?"),
+        ("{x} is what?", "{x} is what?"),
+        ('[{"content": "What', None),
+        ('{"role": "user"}', None),
+        (float("nan"), None),
+    ],
+)  # fmt: skip
+def test_fvqa_messages_as_text(prompt: Any, question: str | None, tmp_path: Path) -> None:
+    reader = make("fvqa", tmp_path)
+    if question is None:
+        assert reason(reader, fvqa_row(prompt=prompt)) in ("unreadable_prompt", "missing_question")
+    else:
+        assert reader.parse(fvqa_row(prompt=prompt), 0).question == question
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_is_none_is_no_text(value: float, tmp_path: Path) -> None:
+    row = {"image": {"bytes": PNG}, "id": "5", "question": value, "options": None, "answer": "7"}
+    assert reason(make("tabmwp", tmp_path), row) == "missing_question"
+    chart = {"image": {"bytes": PNG}, "query": "Q?", "label": [value], "human_or_machine": 0}
+    assert reason(make("chartqa", tmp_path), chart) == "missing_label"
 
 
 def test_a_link_that_leaves_the_source_is_not_followed(tmp_path: Path) -> None:
@@ -273,6 +304,43 @@ def test_livevqa_nested_articles(live: Path) -> None:
     assert [item.pictures[0] for item in second] == [PNG, PNG, PNG + b"b"]
     assert second[0].meta["question_type"] == "person"
     assert reason(make("livevqa_l2", live), {**row, "discarded": True}) == "discarded_upstream"
+
+
+def test_livevqa_nested_columns_as_text_and_damaged_questions(live: Path) -> None:
+    right = {"question": "Q?", "options": ["A. right", "B. wrong"], "Ground_Truth": "A", "Ground_Truth_List": ["right"]}
+    row = {"id": ARTICLE, "img_paths": '["news_images/a.png", "news_images/图 b.png"]'}
+    reader = make("livevqa_l2", live)
+
+    def told(value: Any, **more: Any) -> list[str]:
+        items = reader.parse({**row, "level1_qas": None, "level2_qas_img1": value, **more}, 0)
+        return [getattr(item, "id", "").rpartition("_")[2] or item.reason for item in items]
+
+    for value in ([right, right], json.dumps([right, right]), repr([right, right]), [json.dumps(right), right]):
+        assert told(value) == ["0", "1"]
+    assert told([right, 5, "no question", right]) == ["0", "damaged_question", "damaged_question", "3"]
+    assert told([None, {}, right, ""]) == ["0"]
+    assert told("[{cut") == ["unreadable_questions"]
+    assert told({"question": "Q?"}) == ["unreadable_questions"]
+    assert told(None, level2_qas_img2=json.dumps([right])) == ["0"]
+    second = reader.parse({**row, "level2_qas_img2": json.dumps([right])}, 0)
+    assert second[0].pictures == (PNG + b"b",)
+    assert told(None) == told([]) == told("") == told("null") == []
+
+
+def test_livevqa_a_flat_row_beside_empty_nested_columns_is_read(live: Path) -> None:
+    reader = make("livevqa_l2", live)
+    for empty in (None, [], ""):
+        assert reader.parse({**live_row(), "level1_qas": None, "level2_qas_img1": empty}, 0) == reader.parse(
+            live_row(), 0
+        )
+
+
+def test_livevqa_options_as_the_text_of_a_mapping() -> None:
+    for text in ("{'A': 'x', 'b': 'y'}", '{"A": "x", "b": "y"}', " {'A': 'x', 'b': 'y'} "):
+        assert option_texts(text) == {"A": "x", "B": "y"}
+    for text in ("{'A': 'x', 'B'", "{x}", "{'A', 'B'}"):
+        with pytest.raises(BadRow, match="unreadable_options"):
+            option_texts(text)
 
 
 def test_options_letters_and_levels() -> None:
@@ -457,7 +525,18 @@ def test_mmbrowsecomp(tmp_path: Path) -> None:
     assert (found.id, found.text, found.pictures) == ("1", "Which?", (PNG,))
     assert found.problems == ("picture_missing",) * 3
     row["question"] = encrypt_canary("Which of these was the first of its kind?", "canary:1")
-    assert reason(make("mmbrowsecomp", tmp_path), {**row, "canary": "other"}) == "undecryptable"
+    textless = make("mmbrowsecomp", tmp_path).parse({**row, "canary": "other"}, 0)
+    assert (textless.text, textless.pictures, textless.problems[-1]) == ("", (PNG,), "undecryptable")
+    assert reason(make("mmbrowsecomp", tmp_path), {**row, "images": [], "canary": "other"}) == "undecryptable"
+    for images, problems in (
+        (None, ()),
+        ("", ()),
+        ("[]", ()),
+        ('["a/9.png"]', ("picture_missing",)),
+        (5, ("picture_missing",)),
+    ):
+        assert make("mmbrowsecomp", tmp_path).parse({**row, "images": images}, 0).problems == problems
+    assert make("mmbrowsecomp", tmp_path).parse({**row, "images": f"{base}/1%20b.png"}, 0).pictures == (PNG,)
 
 
 # ---- rows of any shape ---------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from ...records.errors import BadRow
 from ..candidate import Candidate, EvaluationItem
 from ..fields import Row
-from ..tables import DamagedLine, columns_of, rows, table_files
+from ..json_table import DamagedLine
+from ..tables import columns_of, rows, table_files
 
 NOT_OURS = object()
 """Given by ``parse`` for a row that belongs to another bucket of the same source: neither kept nor rejected."""
@@ -72,8 +73,21 @@ class QuestionReader(Reader):
 class EvaluationReader(Reader):
     """Gives items that must never be trained on."""
 
+    essential: ClassVar[tuple[tuple[str, ...], ...]]
+    """Columns without which nothing can be told from training data, each with its other spellings."""
+
+    def lacking(self) -> Iterator[tuple[str, tuple[str, ...], list[str]]]:
+        """(table, spellings of an essential column, columns found) for each that no row of the table has."""
+        for path in self.files():
+            found = columns_of(path)
+            if found is None:
+                found = list(dict.fromkeys(key for row in rows(path) if isinstance(row, dict) for key in row))
+            for spellings in self.essential:
+                if not set(spellings) & set(found):
+                    yield path.relative_to(self.folder).as_posix(), spellings, found
+
     def parse(self, row: Row, index: int) -> EvaluationItem:
-        """The item. Raises BadRow only when not even its text can be had."""
+        """The item. Raises BadRow only when neither its text nor a picture can be had."""
         raise NotImplementedError
 
 

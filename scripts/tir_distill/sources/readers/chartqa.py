@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..candidate import Candidate, other_forms
-from ..fields import Row, first, text, writable
+from ..fields import Row, first, is_number, text, writable
 from ..picture_bytes import picture_bytes
 from .base import NOT_OURS, BadRow, QuestionReader
 
@@ -56,7 +56,7 @@ def _labels(value: Any) -> list[str]:
     values = value if isinstance(value, list | tuple) else [value]
     out = []
     for item in values:
-        if isinstance(item, int | float) and not isinstance(item, bool):
+        if is_number(item):
             item = str(item)
         if isinstance(item, str) and item.strip():
             out.append(writable(item.strip(), "label"))

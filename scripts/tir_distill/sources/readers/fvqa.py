@@ -6,20 +6,33 @@ its layout, so pictures may come in any container.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..candidate import Candidate, EvaluationItem, other_forms
-from ..fields import Row, first, mapping, optional_text, text, writable
+from ..fields import Row, first, mapping, optional_text, parsed_text, text, writable
 from ..numpy_list import parse_list
-from ..picture_bytes import all_picture_bytes
+from ..picture_bytes import all_picture_bytes, picture_bytes
 from .base import BadRow, EvaluationReader, QuestionReader
+
+_MESSAGES = re.compile(r"""\s*(\[\s*)?\{\s*["']""")
 
 
 def question_of(row: Row) -> str:
-    """The text of the one user message in ``prompt``, or of a plain ``question`` field."""
+    """The text of the one user message in ``prompt``, or of a plain ``question`` field.
+
+    Messages may come as JSON text. Raises BadRow ``unreadable_prompt`` for text that begins like messages and is none.
+    """
     prompt = row.get("prompt")
+    if isinstance(prompt, str) and _MESSAGES.match(prompt):
+        prompt = parsed_text(prompt)
+        if not isinstance(prompt, list | tuple | Mapping):
+            raise BadRow("unreadable_prompt", "field 'prompt' begins like messages in JSON and is none")
+        row = {**row, "prompt": None}
+    if isinstance(prompt, Mapping):
+        prompt = [prompt]
     if isinstance(prompt, list | tuple):
         parts = [
             message["content"]
@@ -87,6 +100,7 @@ class FvqaTest(EvaluationReader):
     source = "fvqa_test"
     columns = ("prompt", "question", "images", "image", "data_id", "data_source")
     required = ("prompt", "images", "data_id")
+    essential = (("prompt", "question"), ("images", "image"))
 
     def files(self) -> list[Path]:
         return tables_of(super().files(), "test")
@@ -97,17 +111,31 @@ class FvqaTest(EvaluationReader):
 
     def parse(self, row: Row, index: int) -> EvaluationItem:
         pictures, problems = gather(first(row, "images", "image"), self.folder)
-        return EvaluationItem(
-            id=self.row_id(row, index).strip(), text=question_of(row), pictures=pictures, problems=problems
-        )
+        return evaluation_item(self.row_id(row, index).strip(), lambda: question_of(row), pictures, problems)
 
 
 def gather(value: Any, folder: Path) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
-    """Pictures of an evaluation row, and the reasons for which others could not be had."""
+    """Pictures of a row that must have one, and the reasons for which they could not be had."""
     pictures, problems = [], []
-    for item in value if isinstance(value, list | tuple) else [] if value is None else [value]:
+    for item in (value or [None]) if isinstance(value, list | tuple) else [value]:
         try:
-            pictures.extend(all_picture_bytes(item, folder))
+            pictures.append(picture_bytes(item, folder))
         except BadRow as error:
             problems.append(error.reason)
     return tuple(pictures), tuple(problems)
+
+
+def evaluation_item(
+    name: str, text_of: Callable[[], str], pictures: Sequence[bytes], problems: Sequence[str]
+) -> EvaluationItem:
+    """The item, without text when its text cannot be read but a picture can: the picture must not be trained on.
+
+    Raises BadRow when there is neither.
+    """
+    try:
+        words = text_of()
+    except BadRow as error:
+        if not pictures:
+            raise
+        words, problems = "", [*problems, error.reason]
+    return EvaluationItem(id=name, text=words, pictures=tuple(pictures), problems=tuple(problems))

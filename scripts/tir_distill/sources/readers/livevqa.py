@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ..candidate import Candidate, other_forms
-from ..fields import Row, first, optional_text, text
+from ..fields import Row, first, optional_text, parsed_text, text
 from ..lock import source_files
 from ..numpy_list import naive_parse, parse_list
 from ..picture_bytes import picture_bytes
@@ -39,10 +39,15 @@ _LEVEL2_KEY = re.compile(r"level2_qas_img(\d+)")
 def option_texts(value: Any) -> dict[str, str]:
     """Letter -> text of the options, their letters taken off.
 
-    Takes a list in any form, a mapping by letter, and one text that holds the options one after the other. A head like
+    Takes a list in any form, a mapping by letter (also as text), and one text that holds the options one after the
+    other. Raises BadRow ``unreadable_options`` for text that begins like a mapping and is none. A head like
     ``C.`` is a letter only where it can be: at its own place, or when all options bear different ones, A among them;
     ``C. Ronaldo`` before ``L. Messi`` is a name.
     """
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = parsed_text(value)
+        if not isinstance(value, Mapping):
+            raise BadRow("unreadable_options", "the options begin like a mapping by letter and are none")
     if isinstance(value, Mapping):
         return {str(letter).strip().upper(): str(text).strip() for letter, text in value.items() if text is not None}
     options = parse_list(value)
@@ -90,6 +95,24 @@ def level_of(value: Any) -> int | None:
     return int(digits[-1]) if digits else None
 
 
+def _question_list(value: Any) -> list[Row | BadRow]:
+    """Question objects of a nested column, which may come as JSON text; what is none is a BadRow in its place."""
+    if isinstance(value, str):
+        value = parsed_text(value)
+    if value is None or value == "":
+        return []
+    if not isinstance(value, list | tuple):
+        return [BadRow("unreadable_questions", f"expected a list of questions, found {type(value).__name__}")]
+    out: list[Row | BadRow] = []
+    for item in value:
+        if isinstance(item, str):
+            item = parsed_text(item)
+        if item is None or item == "":
+            item = {}
+        out.append(item if isinstance(item, Mapping) else BadRow("damaged_question", "the question is not an object"))
+    return out
+
+
 class LiveVqa(QuestionReader):
     """Both levels; a subclass names its own."""
 
@@ -118,7 +141,8 @@ class LiveVqa(QuestionReader):
         return f"livevqa_{name}" if isinstance(name, str | int) and str(name).strip() else f"livevqa#{index}"
 
     def parse(self, row: Row, index: int) -> Any:
-        if any(key.startswith(("level1_qas", "level2_qas")) for key in row if isinstance(key, str)):
+        nested = [row[key] for key in row if isinstance(key, str) and key.startswith(("level1_qas", "level2_qas"))]
+        if any(nested) or (nested and row.get("question") is None):
             return list(self._nested(row))
         article, level, k = self._place(row)
         if level != self.level or not self._is_news(row):
@@ -153,12 +177,14 @@ class LiveVqa(QuestionReader):
             return
         for k, (question, position) in enumerate(self._nested_questions(row)):
             try:
+                if isinstance(question, BadRow):
+                    raise question
                 yield self._candidate(question, row, article, k, position)
             except BadRow as error:
                 yield BadRow(error.reason, f"question {k}: {error.detail}")
 
-    def _nested_questions(self, row: Row) -> Iterator[tuple[Row, int]]:
-        """(question object, position of its picture)."""
+    def _nested_questions(self, row: Row) -> Iterator[tuple[Row | BadRow, int]]:
+        """(question object, position of its picture); a place without a question is passed over."""
         lists: list[tuple[Any, int | None]]
         if self.level == 1:
             lists = [(row.get("level1_qas"), None)]
@@ -166,8 +192,8 @@ class LiveVqa(QuestionReader):
             keys = sorted((int(m[1]), key) for key in row if (m := _LEVEL2_KEY.fullmatch(str(key))))
             lists = [(row[key], number - 1) for number, key in keys]
         for values, fixed in lists:
-            for position, question in enumerate(values if isinstance(values, list | tuple) else []):
-                if isinstance(question, Mapping) and question:
+            for position, question in enumerate(_question_list(values)):
+                if question:
                     yield question, position if fixed is None else fixed
 
     def _candidate(self, question: Row, row: Row, article: str, k: int, position: int = 0) -> Candidate:
@@ -209,6 +235,8 @@ class LiveVqa(QuestionReader):
         value = first(question, "image", "img_path", "img")
         if value is None:
             paths = row.get("img_paths")
+            if isinstance(paths, str):
+                paths = parse_list(paths)
             value = paths[position] if isinstance(paths, list | tuple) and position < len(paths) else None
         if isinstance(value, str) and self._zip.files and len(value) < 1024:
             return self._zip.read(value)
