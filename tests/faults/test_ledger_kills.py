@@ -145,6 +145,34 @@ def test_signs_of_life_keep_a_lease(tmp_path: Path) -> None:
     other.close()
 
 
+def test_a_clock_that_jumps_takes_no_lease_from_the_living(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the second process's clock, all leases of the first one (on another machine) ended long ago; but they move."""
+    url = sqlite_url(tmp_path)
+    monkeypatch.setattr("tir_distill.ledger.ledger.new_holder", lambda: "elsewhere/1/1/a")
+    ledger = open_ledger(url, lease_s=3.0)
+    monkeypatch.setattr("tir_distill.ledger.ledger.new_holder", lambda: "here/2/2/b")
+    other = open_ledger(url, lease_s=3.0)
+    right = other._store.now
+    monkeypatch.setattr(other._store, "now", lambda connection: right(connection) + 100_000.0)
+
+    async def both() -> list[Any]:
+        async def slow(_door: Door) -> Fetched:
+            await asyncio.sleep(5.0)
+            return hits("slow")
+
+        async def never(_door: Door) -> Fetched:
+            raise AssertionError("the answer was on its way")
+
+        first = asyncio.ensure_future(ask(ledger, "a", slow))
+        await asyncio.sleep(0.1)
+        return list(await asyncio.gather(first, ask(other, "a", never, sample=1)))
+
+    first, second = asyncio.run(both())
+    assert (first.billed, second.billed, second.cached) == (1, 0, True)
+    ledger.close()
+    other.close()
+
+
 @pytest.mark.slow
 def test_killed_shards_lose_no_budget_and_pay_nothing_twice(tmp_path: Path) -> None:
     """Four shards are killed in mid-air, three times; then the work is done. Only what was under way is paid again."""

@@ -14,6 +14,8 @@ from .keys import search_key, storable
 from .reservations import pack, unpack
 
 BATCH = 500
+BACKEND_CHARS = 32
+"""As wide as the table's column."""
 
 
 def export_rows(connection: Connection, run: str | None) -> Iterator[dict[str, Any]]:
@@ -45,6 +47,8 @@ def problem(row: object) -> str | None:
         value = row.get(field)
         if not isinstance(value, kind) and not (kind is float and type(value) is int):
             return f"field '{field}' must be {kind.__name__}, found {str(value)[:50]!r}"
+    if not 0 < len(row["backend"]) <= BACKEND_CHARS or "\0" in row["backend"]:
+        return f"field 'backend' must be the name of a search backend, found {row['backend'][:50]!r}"
     results = row["payload"].get("results")
     shaped = isinstance(results, list) and all(
         isinstance(hit, dict) and all(isinstance(hit.get(name), str) for name in ("title", "url", "snippet"))
@@ -80,16 +84,17 @@ class ReadRows:
 
 
 def import_row(connection: Connection, row: Mapping[str, Any], now: float) -> bool:
-    """Keep one exported answer unless there is one already."""
+    """Keep one exported answer unless there is one already that is as new."""
     key = search_key(row["query"], row["backend"], row["params"])
     table = schema.answers.c
-    present = connection.scalar(select(table.state).where(table.key == key))
-    if present == "good":
+    fetched_at = min(float(row["fetched_at"]), now)
+    present = connection.execute(select(table.state, table.fetched_at).where(table.key == key)).one_or_none()
+    if present is not None and present.state == "good" and (present.fetched_at or 0.0) >= fetched_at:
         return False
     values = {
         "state": "good",
         "payload": pack(row["payload"]),
-        "fetched_at": min(float(row["fetched_at"]), now),
+        "fetched_at": fetched_at,
         "run": None,
     }
     if present is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, or_, select, update
 
@@ -20,6 +21,14 @@ FREE = {"holder": None, "lease_until": None, "lease_run": None, "lease_question"
 PATIENCE_S = 900.0
 """How long after its time a lease still counts whose process lives on this machine: longer than any request may take.
 Such a process is suspended, or could not reach the database when it wanted to give the lease back."""
+
+
+class Lease(NamedTuple):
+    """Who is fetching an answer."""
+
+    key: str
+    holder: str
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +88,12 @@ def is_abandoned(holder: str, until: float, now: float, *, ours: bool | None) ->
     return until + (PATIENCE_S if is_here(holder) else 0.0) <= now
 
 
-def abandoned(connection: Connection, now: float, me: Me) -> tuple[list[tuple[str, str, float]], list[str]]:
-    """Leases (key, holder, end) and token holds (id) that nobody can come back for."""
+def abandoned(connection: Connection, now: float, me: Me) -> tuple[list[Lease], list[str]]:
+    """Leases and token holds (id) that nobody can come back for, if the clock is right."""
     table, holds = schema.answers.c, schema.token_holds.c
     held = connection.execute(select(table.key, table.holder, table.lease_until).where(table.holder.is_not(None)))
     leases = [
-        (key, holder, until)
+        Lease(key, holder, until)
         for key, holder, until in held
         if is_abandoned(holder, until, now, ours=key in me.open if holder == me.holder else None)
     ]
@@ -96,7 +105,7 @@ def abandoned(connection: Connection, now: float, me: Me) -> tuple[list[tuple[st
     return leases, tokens
 
 
-def free(connection: Connection, leases: Collection[tuple[str, str, float]], tokens: Collection[str]) -> None:
+def free(connection: Connection, leases: Collection[Lease], tokens: Collection[str]) -> None:
     """Give back what ``abandoned`` found, except where its owner has meanwhile shown a sign of life."""
     table, holds = schema.answers.c, schema.token_holds
     if leases:

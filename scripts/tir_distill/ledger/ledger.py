@@ -21,7 +21,7 @@ from ..records.errors import Stopped
 from ..records.jsonl import write_jsonl
 from . import exchange, leases, pages, rate, reservations, run_counts, statements, stops, token_budget, unrecorded
 from .flights import Flights
-from .holder import new_holder
+from .holder import is_dead, new_holder
 from .keys import page_key
 from .outcomes import Fetched, LeaseLost, LedgerLost, RunTotals, SearchFault, SearchOutcome, StopFlag
 from .owner import Caps, Owner
@@ -61,6 +61,8 @@ class Ledger:
         self._gates = Flights()
         self._watch = Watch(self._look, settings.poll_s)
         self._dead_at = time.monotonic()
+        self._overdue: dict[leases.Lease, float] = {}
+        """Leases that looked abandoned the last time, and since when (monotonic clock)."""
         self._pacers: dict[str, Pacer] = {}
         self._closing = threading.Event()
         self._heart: threading.Thread | None = None
@@ -248,9 +250,9 @@ class Ledger:
         self._flag = (time.monotonic(), flag)
 
     def stopped(self) -> StopFlag | None:
-        """The run's stop flag, at most ``FLAG_AGE_S`` old."""
+        """The run's stop flag, at most ``FLAG_AGE_S`` old. A hard one stands; a soft one may be replaced."""
         seen, flag = self._flag
-        if flag is None and time.monotonic() - seen > FLAG_AGE_S:
+        if (flag is None or flag.soft) and time.monotonic() - seen > FLAG_AGE_S:
             with self._store.read() as connection:
                 flag = stops.read_flag(connection, self.run)
             self._flag = (time.monotonic(), flag)
@@ -391,13 +393,23 @@ class Ledger:
             return leases.ended(connection, names)
 
     def _free_abandoned(self) -> None:
+        """A lease whose owner may live must stay overdue, without a sign of life, for longer than such signs are apart:
+        when the clock jumps, all leases are overdue at once.
+        """
         with self._mutex:
             me = leases.Me(self._holder, frozenset(self._open))
         with self._store.read() as connection:
             found, tokens = leases.abandoned(connection, self._store.now(connection), me)
-        if found or tokens:
+        seen = time.monotonic()
+        self._overdue = {lease: self._overdue.get(lease, seen) for lease in found}
+        sure = [
+            lease
+            for lease, since in self._overdue.items()
+            if lease.holder == self._holder or is_dead(lease.holder) or seen - since >= self.settings.lease_s / 2.0
+        ]
+        if sure or tokens:
             with self._store.write() as connection:
-                leases.free(connection, found, tokens)
+                leases.free(connection, sure, tokens)
 
     async def _record(self, request: Request, fetched: Fetched) -> None:
         """Write down what was paid, cancelled or not. When the database is gone for good, into a file for later."""
@@ -427,7 +439,11 @@ class Ledger:
                 if attempt + 1 == SETTLE_TRIES:
                     self._keep_for_later(request, fetched)
                     raise
-                await asyncio.sleep(SETTLE_WAIT_S * 2**attempt)
+                try:
+                    await asyncio.sleep(SETTLE_WAIT_S * 2**attempt)
+                except asyncio.CancelledError:  # the process ends while the database is away
+                    self._keep_for_later(request, fetched)
+                    raise
 
     def _keep_for_later(self, request: Request, fetched: Fetched) -> None:
         try:

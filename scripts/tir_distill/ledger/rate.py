@@ -26,7 +26,8 @@ HOLD_MAX_S = 120.0
 """Longest time for which one 429 keeps everyone off. A search that is told to wait longer fails, and failing searches
 stop the run; nobody is to sleep for an hour instead."""
 AHEAD_MAX_S = 600.0
-"""No queue is longer than this. One that seems so was written before the clock was set back, and is begun anew."""
+"""No queue is longer than this. One that seems so was written before the clock was set back, and is begun anew; a
+slow-down that seems to lie ahead begins now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ def _queue(connection: Connection, now: float, run: str, name: str) -> tuple[Sto
     flag = flag_of(*row[:3])
     if row[3] is None or row[3] > now + AHEAD_MAX_S:
         return flag, _Queue(next_at=now, factor=1.0, factor_at=now)
-    return flag, _Queue(*row[3:])
+    next_at, factor, factor_at = row[3:]
+    return flag, _Queue(next_at=next_at, factor=factor, factor_at=min(factor_at, now))
 
 
 def _move(connection: Connection, name: str, queue: _Queue, *, slots: int) -> None:

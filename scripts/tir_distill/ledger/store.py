@@ -129,7 +129,10 @@ class Store:
             locking = "" if lock is None else f"SELECT pg_advisory_xact_lock({int(lock)}); "
             driver: Any = connection.connection.dbapi_connection
             before = time.monotonic()
-            cursor = driver.execute(f"BEGIN; {locking}SELECT extract(epoch FROM clock_timestamp())::float8")
+            # In a stricter isolation level, which a server may have as its default, all reads would be as of before the
+            # wait for the lock, and every cap could be passed.
+            begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+            cursor = driver.execute(f"{begin}; {locking}SELECT extract(epoch FROM clock_timestamp())::float8")
             while cursor.nextset():
                 pass
             connection.info["moment"] = Moment(float(cursor.fetchone()[0]), before, time.monotonic())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from tir_distill.ledger import (
     SearchOutcome,
     ledger_url,
     rate,
+    run_counts,
     unrecorded,
 )
 from tir_distill.ledger.reservations import Request
@@ -320,6 +322,56 @@ def test_a_hard_stop_replaces_a_soft_one(url: str) -> None:
     ledger.close()
 
 
+def test_a_hard_stop_after_a_soft_one_is_seen_by_the_other_processes(url: str) -> None:
+    ledger, other = open_ledger(url), open_ledger(url)
+    ledger.stop("budget_tokens", "used up")
+    seen = other.stopped()
+    assert seen is not None
+    assert seen.soft
+    ledger.stop("operator", "enough")
+    time.sleep(0.3)
+    seen = other.stopped()
+    assert seen is not None
+    assert seen.reason == "operator"
+    ledger.close()
+    other.close()
+
+
+@pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+def test_a_cap_holds_at_any_isolation_level_of_the_server(cluster: str, level: str) -> None:
+    """One process has the lock and bills the question's only search; another one, which was waiting for the lock at
+    that time, must see it."""
+    from sqlalchemy import create_engine, text
+
+    url = fresh_database(cluster, "level")
+    engine = create_engine(cluster, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"ALTER DATABASE level SET default_transaction_isolation = '{level}'"))
+    first, second = open_ledger(url), open_ledger(url)
+    caps = Caps(per_trajectory=8, per_question=1, total=None)
+    found: list[SearchOutcome] = []
+    waits = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+
+    async def search() -> None:
+        found.append(await Provider(second).search("b", caps=caps))
+
+    with engine.connect() as look, first._store.write() as connection:
+        waiting = threading.Thread(target=lambda: asyncio.run(search()))
+        waiting.start()
+        for _ in range(500):
+            if look.scalar(waits):
+                break
+            time.sleep(0.02)
+        else:
+            raise AssertionError("nobody waits for the lock")
+        run_counts.add_to_question(connection, "full", "q1", 1)
+    waiting.join(20)
+    assert [outcome.scope for outcome in found] == ["question"]
+    for ledger in (first, second):
+        ledger.close()
+    engine.dispose()
+
+
 def test_token_and_money_walls(url: str) -> None:
     ledger = open_ledger(url, max_tokens_total=100, usd_per_million_tokens=2.0)
     held = ledger.reserve_tokens("full", 60)
@@ -421,6 +473,28 @@ def test_after_an_export_the_ledger_works_on(url: str, tmp_path: Path) -> None:
     run(url, work)
 
 
+def test_of_two_answers_the_newer_one_comes_in(url: str, tmp_path: Path) -> None:
+    """What is too old to serve must not keep out one that would. Other parameters are another search."""
+    path = tmp_path / "cache.jsonl"
+    now = time.time()
+
+    def line(name: str, age_s: float, num: int = 8) -> bytes:
+        payload = dict(hits(name).payload)
+        row = {"query": "A", "backend": "serper", "params": {"num": num}, "fetched_at": now - age_s, "payload": payload}
+        return json.dumps(row).encode() + b"\n"
+
+    async def work(provider: Provider) -> None:
+        path.write_bytes(line("old", 7200.0))
+        assert provider.ledger.import_cache(path) == 1
+        path.write_bytes(line("new", 1800.0) + line("older", 9000.0) + line("other", 10.0, num=9))
+        assert provider.ledger.import_cache(path) == 2
+        assert provider.ledger.import_cache(path) == 0
+        found = await provider.search("a")
+        assert (found.payload, found.cached) == (hits("new").payload, True)
+
+    run(url, work, cache_max_age_s=3600.0)
+
+
 def test_wrong_lines_of_a_cache_file_are_left_out_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     hit = {"title": "a", "url": "b", "snippet": "c"}
     good = {"query": "a", "backend": "serper", "params": {}, "fetched_at": 1, "payload": {"results": [hit]}}
@@ -492,6 +566,12 @@ def test_slots_are_spaced_and_slow_down_after_429(url: str) -> None:
     assert [take(200.0) for _ in range(3)] == pytest.approx([200.5, 200.6, 200.7]), "half the rate, not 1/32 of it"
     assert take(100.0) == pytest.approx(200.8), "the clock was set back a little: the queue stands"
     assert take(-3400.0) == -3400.0, "set back by an hour: nobody waits for an hour"
+    with ledger._store.write() as connection:
+        rate.back_off(connection, 250.0, "full", "serper", None)
+    assert [take(200.0) for _ in range(2)] == pytest.approx([250.0, 250.1])
+    assert take(260.0) == 260.0
+    expected = 260.0 + (1.0 + 0.5 ** (60.0 / 30.0)) / 20.0
+    assert take(260.0) == pytest.approx(expected), "the slow-down began at 200, where the clock was set back to"
     assert take(300.0, lead_s=1.0) == 301.0
     with ledger._store.write() as connection:
         rate.back_off(connection, 400.0, "full", "serper", 3600.0)
