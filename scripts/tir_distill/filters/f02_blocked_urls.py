@@ -1,24 +1,20 @@
 """F2: nothing opened, asked for or cited may match the list of blocked addresses (seed section 5).
 
 Looked at: all arguments of all calls (so also code and queries), where an open ended up and every hop on its way,
-thinking, visible text and the answer, and search results that the teacher cites by title or number. A blocked address
-that merely stands in a page or a result, and is not used, is no reason to drop.
+thinking, visible text and the answer, and search results that the teacher cites by title, number, place or site. A
+blocked address that merely stands in a page or a result, and is not used, is no reason to drop.
 """
 
 from __future__ import annotations
 
-import re
-
 from ..records import ToolResult, Trajectory
 from ..records.blocked_urls import any_blocked, blocked
 from .calls import texts
+from .citations import listed, numbers_cited, plain, site_cited, title_cited
 from .report import Fail
 from .settings import FilterSettings
 
 RULE = "F2"
-_RESULT = re.compile(r"^(\d+)\. (.*)\nURL: (\S+)", re.MULTILINE)
-_SHORTEST_TITLE = 12
-"""Characters below which a title is too common to prove a citation."""
 
 
 def check(trajectory: Trajectory, settings: FilterSettings) -> Fail | None:
@@ -47,21 +43,18 @@ def _visited(result: ToolResult) -> list[str]:
 
 
 def _cited_results(trajectory: Trajectory, patterns: tuple[str, ...]) -> Fail | None:
-    """A blocked search result whose title or number a later turn names."""
+    """A blocked search result that a later turn leans on."""
     for position, turn in enumerate(trajectory.turns):
         for result in turn.results:
             if result.name != "search" or not blocked_in_results(result, patterns):
                 continue
-            later = trajectory.turns[position + 1 :]
-            said = "\n".join(f"{t.thinking}\n{t.content}" for t in later).casefold()
-            for number, title, url in _RESULT.findall(result.content):
-                if not blocked(url, patterns):
-                    continue
-                by_number = re.search(
-                    rf"\bresults? #?{number}\b|\[{number}\]|结果 ?{number}(?!\d)|第 ?{number} ?[条个]", said
-                )
-                by_title = len(title) >= _SHORTEST_TITLE and title.strip().casefold() in said
-                if by_number or by_title:
+            said = plain("\n".join(f"{later.thinking}\n{later.content}" for later in trajectory.turns[position + 1 :]))
+            shown = listed(result.content)
+            bad = [item for item in shown if blocked(item.url, patterns)]
+            good = [item.url for item in shown if item not in bad]
+            numbers = numbers_cited(said, shown[-1].number) if bad else set()
+            for item in bad:
+                if item.number in numbers or title_cited(said, item.title) or site_cited(said, item.url, good):
                     return Fail(RULE, "cited_result")
     return None
 

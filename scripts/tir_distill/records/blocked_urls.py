@@ -19,6 +19,12 @@ _SAME_HOST = (
 _OTHER_HOSTS = ("hf.co", "hf-mirror", "githubusercontent", "jsdelivr", "translate.goog")
 _ENCODED_OR_RENAMED = ("%", *_OTHER_HOSTS)
 _WIDE = re.compile("[\uff21-\uff3a\uff41-\uff5a]")
+_FORMAT = re.compile(
+    "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    "\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0001\U000e0020-\U000e007f]"
+)
+"""Characters that nobody sees (category Cf). They stand in an address only to hide it."""
 _SPELLED = (
     (re.compile(r"(?<=[A-Za-z0-9])[。．｡](?=[A-Za-z])|[\[({](?:\.|dot)[\])}]"), "."),
     (re.compile(r"\\"), "/"),
@@ -75,7 +81,7 @@ def blocked(text: str, patterns: tuple[str, ...]) -> str | None:
     if plain is not None:
         folded = text.casefold()
         marked = any(mark in folded for mark in plain) or any(mark in folded for mark in _ENCODED_OR_RENAMED)
-        if not marked and (text.isascii() or not _WIDE.search(text)):
+        if not marked and (text.isascii() or not (_WIDE.search(text) or _FORMAT.search(text))):
             return None
     for form in _forms(text):
         if expression.search(form):
@@ -96,6 +102,7 @@ def _forms(text: str) -> list[str]:
     if "%" in text:
         once = unquote(text)
         forms += [once, unquote(once)] if once != text else []
+    forms += [seen for form in forms if not form.isascii() and (seen := _FORMAT.sub("", form)) != form]
     for form in tuple(forms):
         plain = form if form.isascii() else unicodedata.normalize("NFKC", _SPELLED[0][0].sub(".", form))
         for pattern, instead in (*_SPELLED, *_SAME_HOST):

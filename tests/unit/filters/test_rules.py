@@ -139,6 +139,12 @@ SHOWN = (
         ("As [2] says, this is Mumbai and nothing else.", ["F2"]),
         ("结果 2 给出了答案，所以这个城市就是孟买没有其他可能。", ["F2"]),
         ("The page GAIA Questions with Answers says it is Mumbai.", ["F2"]),
+        ("The page GAIA  Questions\nwith Answers says it is Mumbai.", ["F2"]),
+        ("The second result says that it is Mumbai and nothing else.", ["F2"]),
+        ("第二条结果给出了答案，所以这个城市就是孟买没有其他可能。", ["F2"]),
+        ("Source 2 says that it is Mumbai and nothing else at all.", ["F2"]),
+        ("Results 2 and 1 agree that it is Mumbai, so I answer it.", ["F2"]),
+        ("(2) says that it is Mumbai, and nothing else does at all.", ["F2"]),
         ("Result 20 would be too far down the list to matter.", []),
     ],
 )

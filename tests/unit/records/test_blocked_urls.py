@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,6 +93,29 @@ def test_word_is_returned() -> None:
     assert any_blocked([], PATTERNS) is None
 
 
+HIDDEN = [
+    "https://huggingface.co/data\u00adsets/x",
+    "https://huggingface.co/\u200bdatasets/x",
+    "https://hugging\u2060face.co/datasets/x",
+    "https://huggingface.co/data%C2%ADsets/x",
+    "https://scr\ufeffibd.com/doc",
+    "https://x.org/GAIA\u200d_web",
+    "https://h\u00adf.co/datasets/x",
+    "https://ｓcr\u00adibd.com/doc",
+]
+
+
+@pytest.mark.parametrize("url", HIDDEN)
+def test_characters_that_nobody_sees(url: str) -> None:
+    assert blocked(f"see {url} here", PATTERNS)
+    assert blocked(f"see {url} here", (*PATTERNS, "(?!)"))
+
+
+def test_every_format_character_is_one_that_nobody_sees() -> None:
+    hidden = [sign for sign in map(chr, range(0x110000)) if unicodedata.category(sign) == "Cf"]
+    assert [hex(ord(sign)) for sign in hidden if not blocked(f"scri{sign}bd.com", PATTERNS)] == []
+
+
 def test_twice_encoded() -> None:
     assert blocked("https://proxy.org/?u=https%253A%252F%252Fscribd%252Ecom%252F", PATTERNS)
     assert blocked("https://proxy.org/?u=hf%2Eco/datasets/x", PATTERNS)
@@ -112,6 +137,12 @@ def test_twice_encoded() -> None:
                 " ",
                 "图",
                 "ſcribd.com",
+                "scri",
+                "bd.com",
+                "\u00ad",
+                "\u200b",
+                "%C2%AD",
+                "ｓcribd",
                 "a",
             ]
         ),
