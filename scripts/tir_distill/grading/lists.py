@@ -11,6 +11,8 @@ from .text import fold, unwrap
 
 _SEPARATOR = re.compile(r"[,;\n]")
 _JOINER = re.compile(r"[,;\n]\s*(?:and|和|及|与)?\s*|\s+and\s+|\s*&\s*|(?<=\S)[和及与](?=\S)")
+_ONE_JOINER = [re.compile(rf"[,;\n]|(?<=\S){joiner}(?=\S)") for joiner in "和及与"]
+_LEADING = re.compile(r"and\s|[和及与]")
 _BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -37,11 +39,24 @@ def parse_reference_list(text: str) -> list[str] | None:
     return items
 
 
+def brackets(text: str) -> str:
+    """The opening bracket around a whole text, or nothing. ``(0, 10)`` and ``[0, 10]`` may be two intervals."""
+    inside, bracketed = _inside(text)
+    return fold(unwrap(text.replace("\n", ";")))[0] if inside and bracketed else ""
+
+
 def parse_answer_list(text: str, reference: list[str]) -> list[str]:
     """Elements of an answer. ``and`` separates too, unless the reference's own elements hold it."""
-    inside, _ = _inside(text)
-    joined = any(_JOINER.search(item) for item in reference)
-    parts = (_SEPARATOR if joined else _JOINER).split(inside)
+    inside = _inside(text)[0].rstrip(",; ")
+    plain = _SEPARATOR.split(inside)
+    if any(_JOINER.search(item) for item in reference):
+        readings = [plain]
+    else:
+        # 埃及和法国: 及 is part of a name; the reading that has as many elements as the reference is meant
+        readings = [_JOINER.split(inside), *(joiner.split(inside) for joiner in _ONE_JOINER)]
+        if not any(_LEADING.match(item.strip()) for item in plain):
+            readings.insert(0, plain)
+    parts = next((parts for parts in readings if len(parts) == len(reference)), readings[0])
     items = [_strip(item) for item in parts]
     while items and not items[-1]:
         items.pop()

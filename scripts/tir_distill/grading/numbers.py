@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 LONGEST = 60
@@ -55,6 +56,10 @@ class Number:
     """Digits after the point, as written."""
     digits: int = 0
     """Significant digits, as written."""
+    zeros: int = 0
+    """Zeros in front, as written: 02138 is a code rather than a number."""
+    ratio: tuple[int, int] | None = None
+    """The two numbers of a fraction that nobody would leave so (6/8, 24/7, 10/5): it may be a score or a signature."""
 
 
 def _decimal(body: str, exponent: int) -> Number:
@@ -63,7 +68,9 @@ def _decimal(body: str, exponent: int) -> Number:
     plain = body.replace(",", "").replace(" ", "")
     decimals = len(plain.partition(".")[2])
     digits = len(plain.replace(".", "").lstrip("0"))
-    return Number(Fraction(plain if plain[-1] != "." else plain[:-1]) * Fraction(10) ** exponent, decimals, digits)
+    zeros = len(plain) - len(re.sub(r"^0+(?=\d)", "", plain))
+    value = Fraction(plain if plain[-1] != "." else plain[:-1]) * Fraction(10) ** exponent
+    return Number(value, decimals, digits, zeros)
 
 
 def parse_words(text: str) -> Number | None:
@@ -154,8 +161,10 @@ def parse_fraction(text: str) -> Number | None:
     found = _FRACTION.fullmatch(text) if len(text) <= LONGEST else None
     if not found or int(found["bottom"]) == 0:
         return None
-    value = Fraction(int(found["top"]), int(found["bottom"])) + int(found["whole"] or 0)
-    return Number(-value if found["sign"] == "-" else value, ENDLESS, ENDLESS)
+    top, bottom = int(found["top"]), int(found["bottom"])
+    value = Fraction(top, bottom) + int(found["whole"] or 0)
+    plain = math.gcd(top, bottom) == 1 and bottom > 1
+    return Number(-value if found["sign"] == "-" else value, ENDLESS, ENDLESS, ratio=None if plain else (top, bottom))
 
 
 def parse_number(text: str) -> Number | None:
@@ -166,7 +175,7 @@ def parse_number(text: str) -> Number | None:
     if found:
         number = _decimal(found["body"], int(found["exp"] or found["ten"] or 0))
         if found["sign"] == "-":
-            number = Number(-number.value, number.decimals, number.digits)
+            number = replace(number, value=-number.value)
         return number
     return parse_fraction(text) or parse_words(text) or parse_cjk(text)
 

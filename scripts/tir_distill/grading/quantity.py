@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .match import Match
-from .numbers import ENDLESS, Number, is_rounding, leading_number, parse_number
+from .numbers import Number, is_rounding, leading_number, parse_number
 from .text import fold, strip_outer, unwrap
 from .units import CURRENCIES, MONEY_SCALES, SCALES, SHARED_SIGNS, find_unit
 
@@ -25,7 +25,11 @@ _PERCENT_QUESTION = re.compile(
     re.IGNORECASE,
 )
 """A rate of another kind (exchange, heart, frames) is no share."""
-_NUMBERED = re.compile(r"\b(?:version|release|section|chapter|figure|table)\b|版本|章|节", re.IGNORECASE)
+_COUNT_QUESTION = re.compile(r"\bhow many\b|\bnumber of\b|(?:多少|几)[个人名次位年天只家座条]", re.IGNORECASE)
+"""Asks for a count: no share and no money, whatever the number."""
+_NUMBERED = re.compile(
+    r"\b(?:version|release|section|chapter|figure|table|python|java|ios|android)\b|版本|章|节", re.IGNORECASE
+)
 """Questions whose decimals may be labels: version 3.10 is not version 3.1."""
 _MONEY_IN_QUESTION = re.compile(
     r"[$€£¥￥₹₩]|\b(?:dollars?|euros?|pounds? sterling|yuan|rmb|yen|rupees?)\b"
@@ -78,7 +82,8 @@ def _single(text: str) -> Quantity | None:
     if start is None:
         words = text.rpartition(" ")
         spelled = parse_number(words[0].casefold())
-        start = (spelled, words[2]) if spelled and words[2] else None
+        ordinal = words[2].casefold() == "second"  # twenty second: 22nd or 20 s
+        start = (spelled, words[2]) if spelled and words[2] and not ordinal else None
     if start is None:
         return None
     number, rest = start
@@ -107,10 +112,15 @@ def _with_rest(number: Number, rest: str) -> Quantity | None:
     if unit is not None:
         return Quantity(number, value * unit.factor, unit.dimension, rest, bool(scale))
     if re.fullmatch(r"[^\W\d_][^\d,;]{0,30}", rest):
-        singular = word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-        # short ones may be symbols, and symbols keep their case
-        return Quantity(number, value, f"?{singular if len(rest) > 3 else rest}", rest, bool(scale))
+        name = rest if _is_symbol(rest) else word
+        plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+        return Quantity(number, value, f"?{name[:-1] if plural else name}", rest, bool(scale))
     return None
+
+
+def _is_symbol(unit: str) -> bool:
+    """Whether an unknown unit may be a symbol, whose case carries meaning: ``Mb/s``, ``MBps``, ``mmol``, ``Mbar``."""
+    return len(unit) <= 5 or not unit.replace(" ", "").isalpha() or not unit[1:].islower()
 
 
 def _money(text: str, currency: str) -> Quantity | None:
@@ -154,7 +164,7 @@ def compare_quantities(answer: Quantity, reference: Quantity, question: str = ""
     if a.dimension == r.dimension:
         if a.value == r.value:
             labels = a.number.decimals != r.number.decimals and _NUMBERED.search(question)
-            return Match.UNKNOWN if labels or _score_or_date(a, r) else Match.YES
+            return Match.UNKNOWN if labels or _written_otherwise(a, r) else Match.YES
         if a.dimension == PLAIN:
             return _unequal_plain(a, r, question)
         if a.dimension == DECADE:
@@ -178,14 +188,17 @@ def compare_quantities(answer: Quantity, reference: Quantity, question: str = ""
     return Match.UNKNOWN
 
 
-def _score_or_date(a: Quantity, r: Quantity) -> bool:
-    """``10/5`` beside ``2``: a fraction that nobody would leave unreduced is more likely a date or a score."""
-    fractions = [q for q in (a, r) if q.number.digits == ENDLESS]
-    return len(fractions) == 1 and fractions[0].value.denominator == 1
+def _written_otherwise(a: Quantity, r: Quantity) -> bool:
+    """``6/8`` beside ``3/4``, ``02138`` beside ``2138``: one value, but the one may be a score, a signature, a code."""
+    if a.dimension != PLAIN and not a.dimension.startswith("?"):
+        return False
+    return a.number.ratio != r.number.ratio or a.number.zeros != r.number.zeros
 
 
 def _fits_question(money: Quantity, question: str) -> bool:
     """Whether an answer's currency is among those that the question speaks of, when it speaks of any."""
+    if _COUNT_QUESTION.search(question) and not _MONEY_IN_QUESTION.search(question):
+        return False
     asked = {CURRENCIES[mark.casefold()] for mark in _MONEY_IN_QUESTION.findall(question)}
     return not asked or any({money.unit, currency} <= signs for currency in asked for signs in _same_money(money.unit))
 
@@ -214,13 +227,17 @@ def _unequal_plain(a: Quantity, r: Quantity, question: str) -> Match:
         return Match.UNKNOWN
     if (a.scaled or r.scaled or asks_percent(question)) and _other_scale(a.value, r.value):
         return Match.UNKNOWN
+    if asks_percent(question) and (_near(a.value * 100, r.value) or _near(a.value, r.value * 100)):
+        return Match.UNKNOWN  # 66.7 and 0.6667
     return Match.UNKNOWN if a.scaled != r.scaled and _near(a.value, r.value) else Match.NO
 
 
 def _plain_and_percent(a: Quantity, r: Quantity, question: str) -> Match:
-    if a.value == r.value:  # 39 % is 0.39
-        return Match.YES
+    plain = a if a.dimension == PLAIN else r
+    if a.value == r.value:  # 39 % is 0.39, but asked for a percentage 0.39 may be 0.39 %, and no count is 100 %
+        doubt = asks_percent(question) or _COUNT_QUESTION.search(question) or plain.value.denominator == 1
+        return Match.UNKNOWN if doubt else Match.YES
     if a.number.value == r.number.value:  # 39 % and 39: only the question can tell
-        return Match.YES if asks_percent(question) else Match.UNKNOWN
+        return Match.YES if asks_percent(question) and abs(plain.value) > 1 else Match.UNKNOWN
     rounded = is_rounding(a.number, r.number) or _near(a.value, r.value) or _near(a.number.value, r.number.value)
     return Match.UNKNOWN if rounded else Match.NO

@@ -13,7 +13,7 @@ from ..records import Verdict
 from .dates import compare_clocks, compare_dates, parse_clock, parse_date
 from .gaia_scorer import question_scorer
 from .guard import case_matters, scorer_is_safe, unsafe, unusable
-from .lists import compare_lists, parse_answer_list, parse_reference_list
+from .lists import brackets, compare_lists, parse_answer_list, parse_reference_list
 from .match import Match
 from .quantity import PLAIN, Quantity, compare_quantities, parse_quantity
 from .ranges import compare_ranges, parse_range
@@ -114,6 +114,9 @@ def _as_lists(answer: str, reference: str, question: str) -> Match:
     r = parse_reference_list(reference)
     if r is None:
         return Match.NOT_MINE
+    shapes = {brackets(answer), brackets(reference)} - {""}
+    if len(shapes) == 2:
+        return Match.UNKNOWN
     # every element is shorter than the reference, so this comes to an end
     return compare_lists(parse_answer_list(answer, r), r, lambda x, y: compare(x, y, question).match)
 

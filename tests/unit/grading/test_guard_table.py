@@ -20,6 +20,11 @@ FALSE_REJECTS = {
 LEFT_TO_THE_JUDGE = {
     ("'a', 'b'", "['a', 'b']"),  # option letters
     ("10²", "100"),
+    ("B-52", "B52"),  # UTC-5 is not UTC5
+    ("F-16", "F16"),
+    ("cannot", "can not"),  # not able is not notable
+    ("no one", "noone"),
+    ("sea gull", "seagull"),
     ("1h30m", "90 min"),
     ("μm", "um"),  # two characters: the case of short marks carries meaning
 }
