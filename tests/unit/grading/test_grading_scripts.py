@@ -47,6 +47,28 @@ def test_gaia_score_by_level(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "s.json").read_text())["scores"]["level 2"] == {"right": 0, "total": 1}
 
 
+@pytest.mark.parametrize(
+    ("rows", "status"),
+    [
+        ([{"task_id": "a", "answer": "17"}], 64),
+        ([{"task_id": "a", "model_answer": "18", "answer": "17"}, {"task_id": "b", "answer": "3"}], 64),
+        ([{"task_id": "a", "model_answer": "18", "answer": "17"}], 0),
+        ([{"task_id": "a", "answer": "18", "final_answer": "17"}], 0),
+    ],
+)
+def test_a_prediction_is_never_its_own_reference(tmp_path: Path, rows: list[dict[str, Any]], status: int) -> None:
+    write_jsonl(tmp_path / "p.jsonl", rows)
+    done = run("gaia_official_score.py", "--predictions", tmp_path / "p.jsonl")
+    assert done.returncode == status, done.stderr
+    assert ("all: 0 of 1 right" in done.stdout) is (status == 0)
+    assert ("--references FILE" in done.stderr) is (status == 64)
+    same = run("gaia_official_score.py", "--predictions", tmp_path / "p.jsonl", "--references", tmp_path / "p.jsonl")
+    assert same.returncode == status
+    (tmp_path / "r.jsonl").write_bytes((tmp_path / "p.jsonl").read_bytes())
+    other = run("gaia_official_score.py", "--predictions", tmp_path / "p.jsonl", "--references", tmp_path / "r.jsonl")
+    assert other.returncode == 0
+
+
 def test_calibrate_and_regrade(httpserver: HTTPServer, tmp_path: Path) -> None:
     judge = FakeJudge(httpserver, lambda case, number: "<judge>Yes</judge>")
     env = {"JUDGE_URL": judge.url, "JUDGE_API_KEY": KEY}
