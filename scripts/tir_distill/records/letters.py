@@ -23,11 +23,13 @@ _SQUARED = {0x1F150: 26, 0x1F170: 26, 0x1F1E6: 26}
 """First code point and count of letters in circles and squares that have no plain form of their own."""
 _PLAIN = {first + offset: chr(97 + offset) for first, count in _SQUARED.items() for offset in range(count)}
 _WORDS = re.compile(
-    r"</?\w[^<>]{0,20}>|\\text\w*|\b(?:option|choice|answer)\s?-"
+    r"\bi(?:['’](?:d|ll|m)|\s+(?:would|will))?\s+(?:think|guess|believe|say|choose|pick|go(?:ing)?\s+(?:with|for))\b"
+    r"|\b(?:it|that)['’]?s\b|\b(?:probably|likely|maybe|definitely|clearly|go\s+with|that)\b|[吧呢啊哦]$|^那?就"
+    r"|</?\w[^<>]{0,20}>|\\text\w*|\b(?:option|choice|answer)\s?-"
     r"|\b(?:so|therefore|thus|hence|my|correct|right|letter|choose|chose|choosing|pick|select|selected|it|this|would|be)\b"
     r"|^我|选择?|应该?|正确|选?项|字母"
 )
-_ENDS = re.compile(r"^[-/•·→>#+|~\s]+|[/?|~\s]+$")
+_ENDS = re.compile(r"^[-–—―/•·→>#+|~\s]+|(?:[—―/?|~\s]|\s[-–])+$")
 
 
 def is_letter(answer: str | None) -> bool:

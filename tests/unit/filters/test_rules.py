@@ -197,6 +197,41 @@ def test_f3_capped_or_malformed_call_is_no_search() -> None:
     assert rules_failed(malformed.answer().done()) == ["F3", "malformed_call"]
 
 
+@pytest.mark.parametrize("meta", [{}, {"urls": [], "billed": 0}, {"malformed": "missing_parameter"}])
+def test_f3_search_that_never_ran_is_none(meta: dict[str, object]) -> None:
+    script = Script()
+    script.turn(script.a_search("", results="This search call could not be run.", status="model_error", meta=meta))
+    assert rules_failed(script.answer().done()) == ["F3"]
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("https://example.org/a", True),
+        ("example.org/a", True),
+        ("<https://example.org>", True),
+        ("HTTP://example.org", True),
+        ("not a url", False),
+        ("", False),
+        ("mumbai", False),
+        ("https://", False),
+        ("http://[bad", False),
+        ("ftp://example.org/a", False),
+        ("https://me:secret@example.org/a", False),
+    ],
+)
+def test_f3_address_that_could_not_be_asked_for_is_none(url: str, asked: bool) -> None:
+    script = Script()
+    script.turn(script.an_open(url, text=f"Could not open {url}: it failed.", status="model_error"))
+    assert rules_failed(script.answer().done()) == ([] if asked else ["F3"])
+
+
+def test_f3_refused_address_is_none() -> None:
+    script = Script()
+    script.turn(script.an_open(text="Could not open it.", status="model_error", meta={"blocked": True}))
+    assert rules_failed(script.answer().done()) == ["F3"]
+
+
 def test_f3_unreachable_page_was_still_asked_for() -> None:
     script = Script()
     script.turn(script.an_open(text="Could not open https://x.org: no such host", status="model_error"))
