@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .gate import decide
+from .gate import Behaviour, decide
 from .intervals import Share, wilson
 from .observed import Observed, first_samples
 
@@ -32,6 +32,7 @@ def metrics(
     lost = {str(row["id"]): str(row["status"]) for row in questions if row["id"] not in first} | dict(rejects or {})
     total = len(first) + len(lost)
     rows = list(first.values())
+    behaviours = [*(row.behaviour for row in rows), *map(Behaviour.unknown, lost)]
     return {
         **about,
         "questions": total,
@@ -53,7 +54,7 @@ def metrics(
             "per_question": {name: _spread([getattr(row, name) for row in rows]) for name in NUMBERS},
         },
         "tool_errors": _faults(rows),
-        "gate": [figure.to_dict() for figure in decide((row.behaviour for row in rows), **gate or {})],
+        "gate": [figure.to_dict() for figure in decide(behaviours, **gate or {})],
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..filters.behaviour import behaviour_of
 from ..filters.f04_image_code_text import writes_image_code
-from ..records import TirError, Trajectory, read_jsonl
+from ..records import BadRow, TirError, Trajectory, read_jsonl
 from .gate import Behaviour
 from .official import guarded, official
 
@@ -91,7 +91,7 @@ def read_observed(path: Path) -> list[Observed]:
     for number, row in enumerate(read_jsonl(path), start=1):
         try:
             out.append(observe(Trajectory.from_dict(row)))
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, BadRow) as error:
             raise TirError(f"{path}:{number}: no trajectory ({error!r})") from None
     return out
 
@@ -107,5 +107,12 @@ def first_samples(samples: Iterable[Observed]) -> dict[str, Observed]:
 
 
 def read_total(path: Path) -> list[dict[str, Any]]:
-    """Lines of the run's question file: every question, also those that could not be asked."""
-    return list(read_jsonl(path))
+    """Lines of the run's question file: every question, also those that could not be asked.
+
+    Raises TirError for a line without an id.
+    """
+    rows = list(read_jsonl(path))
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row.get("id"), str):
+            raise TirError(f"{path}: question {number} has no id; run the student's evaluation again")
+    return rows

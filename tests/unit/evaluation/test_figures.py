@@ -50,8 +50,8 @@ def test_one_sample_is_read_as_it_is() -> None:
         (used("search", "{", "model_error", "bad_json"), {"search bad_json": 1}, False),
         (used("search", '{"query":"a"}', cap="trajectory"), {"search over_limit": 1}, False),
         (used("python", '{"code":"1/0"}', "model_error", cell="timeout"), {"python timeout": 1}, False),
-        (used("open", '{"url":"http://a/"}', "model_error"), {"open failed": 1}, True),
-        (used("open", '{"url":"http://a/"}', "model_error", blocked=True), {"open blocked": 1}, True),
+        (used("open", '{"url":"http://a.b/"}', "model_error", url="http://a.b/"), {"open failed": 1}, True),
+        (used("open", '{"url":"http://a/"}', "model_error", blocked=True), {"open blocked": 1}, False),
     ],
 )
 def test_tool_errors_have_classes(turn: Turn, faults: dict[str, int], searched: bool) -> None:

@@ -36,6 +36,13 @@ def test_picture_code_on_a_picture_is_no_fault() -> None:
     assert decide([row])[1].count == 0
 
 
+def test_a_question_of_which_nothing_is_known_speaks_against_both_figures() -> None:
+    rows = [*students(31, 1, total=163), Behaviour.unknown("x1"), Behaviour.unknown("x2")]
+    search, code = decide(rows)
+    assert (search.count, search.passed, code.count, code.passed) == (31, True, 3, False)
+    assert (list(code.examples), code.without_sample) == (["g162", "x1", "x2"], 2)
+
+
 def test_wilson_by_hand() -> None:
     # p = 0.5, n = 10: centre 0.5, half width 1.96 * sqrt(0.025 + 0.9604 / 100) / 1.38415 = 0.26341
     share = wilson(5, 10)
