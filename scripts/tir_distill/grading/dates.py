@@ -79,10 +79,10 @@ def parse_date(text: str) -> frozenset[Reading]:
             return _readings([(parts.get("y"), str(_MONTHS[parts["m"]]), parts.get("d"))])
     found = _YEAR_FIRST.fullmatch(text)
     if found and (found["d"] or found["s"] != "."):
-        parts = [(found["y"], found["m"], found["d"])]
+        readings = [(found["y"], found["m"], found["d"])]
         if not found["d"] and 0 < int(found["m"]) <= 12 and (int(found["y"]) + 1) % 100 == int(found["m"]):
-            parts.append((found["y"], None, None))  # 2001-02: February, or a season over two years
-        return _readings(parts)
+            readings.append((found["y"], None, None))  # 2001-02: February, or a season over two years
+        return _readings(readings)
     found = _YEAR_LAST.fullmatch(text)
     if found:
         return _readings([(found["y"], found["a"], found["b"]), (found["y"], found["b"], found["a"])])

@@ -60,18 +60,20 @@ def case_matters(answer: str, reference: str) -> bool:
     words, others = (_WORD.findall(_INITIAL_DOT.sub("", text)) for text in (a, r))
     if a == r or [word.casefold() for word in words] != [word.casefold() for word in others]:
         return False
-    shouted = any(len(text) > ACRONYM and text.isupper() for text in (" ".join(words), " ".join(others)))
+    clear = len(words) > 2 or any(
+        len(text) > ACRONYM and text.isupper() for text in (" ".join(words), " ".join(others))
+    )
     if len(words) > 1 and words[0] in ("a", "A"):  # an article
         words, others = words[1:], others[1:]
-    if any(_other_word(one, other, shouted, len(words) == 1) for one, other in zip(words, others, strict=True)):
+    if any(_other_word(one, other, clear, len(words) == 1) for one, other in zip(words, others, strict=True)):
         return True
     return a.casefold() == r.casefold() and _UNIT_CASE.findall(a) != _UNIT_CASE.findall(r)
 
 
-def _other_word(one: str, other: str, shouted: bool, alone: bool) -> bool:
+def _other_word(one: str, other: str, clear: bool, alone: bool) -> bool:
     """Whether a word may be another one in other case.
 
-    ``shouted``: the whole of a text is in capitals; ``alone``: there is no other word.
+    ``clear``: more words tell which is meant, or a whole text is in capitals; ``alone``: there is no other word.
     """
     if one == other or (one.casefold() in _CASELESS and "NO" not in (one, other)):
         return False
@@ -79,7 +81,7 @@ def _other_word(one: str, other: str, shouted: bool, alone: bool) -> bool:
         return len(one) <= FORMULA
     if len(one) <= 2 and alone:
         return True
-    return len(one) <= ACRONYM and not shouted and one.isupper() != other.isupper()
+    return len(one) <= ACRONYM and not clear and one.isupper() != other.isupper()
 
 
 def scorer_is_safe(answer: str, reference: str) -> bool:

@@ -54,7 +54,7 @@ def parse_answer_list(text: str, reference: list[str]) -> list[str]:
     else:
         # 埃及和法国: 及 is part of a name; the reading that has as many elements as the reference is meant
         readings = [_JOINER.split(inside), *(joiner.split(inside) for joiner in _ONE_JOINER)]
-        if not any(_LEADING.match(item.strip()) for item in plain):
+        if not any(_LEADING.match(item) for item in map(_strip, plain) if item not in reference):
             readings.insert(0, plain)
     parts = next((parts for parts in readings if len(parts) == len(reference)), readings[0])
     items = [_strip(item) for item in parts]

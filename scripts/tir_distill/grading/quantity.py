@@ -235,8 +235,8 @@ def _unequal_plain(a: Quantity, r: Quantity, question: str) -> Match:
 def _plain_and_percent(a: Quantity, r: Quantity, question: str) -> Match:
     plain = a if a.dimension == PLAIN else r
     if a.value == r.value:  # 39 % is 0.39, but asked for a percentage 0.39 may be 0.39 %, and no count is 100 %
-        doubt = asks_percent(question) or _COUNT_QUESTION.search(question) or plain.value.denominator == 1
-        return Match.UNKNOWN if doubt else Match.YES
+        doubt = plain.value and (asks_percent(question) or plain.value.denominator == 1)
+        return Match.UNKNOWN if doubt or _COUNT_QUESTION.search(question) else Match.YES
     if a.number.value == r.number.value:  # 39 % and 39: only the question can tell
         return Match.YES if asks_percent(question) and abs(plain.value) > 1 else Match.UNKNOWN
     rounded = is_rounding(a.number, r.number) or _near(a.value, r.value) or _near(a.number.value, r.number.value)

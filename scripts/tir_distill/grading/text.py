@@ -33,6 +33,7 @@ _LABEL = re.compile(
 )
 _DUNDER = re.compile(r"[a-z][a-z_]*")
 """``__init__`` is a name, ``__Paris__`` is bold."""
+_SIGNED_LETTER = re.compile(r"[A-Za-z][-+]")
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}"}
 
 
@@ -102,6 +103,12 @@ def is_meaningful(text: str) -> bool:
 
 
 def is_single_letter(text: str) -> bool:
-    """``B``, ``(b)``, ``B.``, full-width forms too: the shape of an option letter, unsafe to accept by rule."""
-    bare = [c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c)[0] not in "PZC"]
+    """``B``, ``(b)``, ``B.``, full-width forms too: the shape of an option letter, unsafe to accept by rule.
+
+    ``A-`` is none: the sign belongs to a grade, a rating or a blood group.
+    """
+    text = unicodedata.normalize("NFKC", text.translate(_SINGLES)).strip()
+    if _SIGNED_LETTER.fullmatch(text):
+        return False
+    bare = [c for c in text if unicodedata.category(c)[0] not in "PZC"]
     return len(bare) == 1 and bare[0].isascii() and bare[0].isalpha()

@@ -133,7 +133,18 @@ def test_long_answers_are_fast_and_harmless(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "single"),
-    [("B", True), ("(b).", True), ("Ｂ", True), ("BC", False), ("李", False), ("5", False), ("é", False)],
+    [
+        ("B", True),
+        ("(b).", True),
+        ("Ｂ", True),
+        ("BC", False),
+        ("A-", False),
+        ("A−", False),
+        ("-A", True),
+        ("李", False),
+        ("5", False),
+        ("é", False),
+    ],
 )
 def test_single_letters(text: str, single: bool) -> None:
     assert is_single_letter(text) is single
