@@ -14,9 +14,10 @@ Design notes.
 from .calls import AskedCall, checked, structured
 from .client import TeacherClient, TeacherPool
 from .faults import ENDPOINT_KINDS, FaultKind, TeacherFault, fault_of_status, retry_after
+from .redaction import without
 from .reply import Reply, read_body, read_reply
 from .retry import Breaker, RetryPolicy
-from .settings import Endpoint, EndpointNames, TeacherSettings
+from .settings import Endpoint, EndpointNames, TeacherSettings, refuse_unsendable
 from .text_protocol import find_calls, instructions
 from .transcript import PictureReader, Transcript, data_url, picture_type
 
@@ -43,6 +44,8 @@ __all__ = [
     "picture_type",
     "read_body",
     "read_reply",
+    "refuse_unsendable",
     "retry_after",
     "structured",
+    "without",
 ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from ..records import dumps
+from ..records import TirError, dumps
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,9 @@ def checked(name: str, arguments: Any, tools: Sequence[Mapping[str, Any]], *, re
     Two things are put right because they are the server's doing, not the model's: arguments encoded twice, and an
     integer where the schema says string (its parser turned ``1984`` into a number).
     """
-    name = name.strip()
-    text = arguments if isinstance(arguments, str) else _as_text(arguments)
-    value, problem = _object(arguments)
+    name = scrub(name).strip()
+    text = scrub(arguments) if isinstance(arguments, str) else _as_text(arguments)
+    value, problem = _object(text)
     schema = next((tool["function"]["parameters"] for tool in tools if tool["function"]["name"] == name), None)
     if schema is None:
         return AskedCall(name, text, recovered, "unknown_tool")
@@ -60,11 +64,25 @@ def checked(name: str, arguments: Any, tools: Sequence[Mapping[str, Any]], *, re
             value[key] = str(content)
     if any(not str(value.get(key, "")).strip() for key in schema.get("required", ())):
         return AskedCall(name, text, recovered, "missing_parameter")
-    return AskedCall(name, dumps(value).decode(), recovered)
+    try:
+        return AskedCall(name, dumps(value).decode(), recovered)
+    except TirError:  # nested deeper than can be written
+        return AskedCall(name, text, recovered, "bad_json")
 
 
-def _object(arguments: Any) -> tuple[dict[str, Any] | None, str | None]:
-    value = arguments
+def scrub(value: Any) -> Any:
+    """The value with every lone surrogate in it as U+FFFD: half an emoji is text that UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [scrub(item) for item in value]
+    if isinstance(value, dict):
+        return {scrub(key): scrub(item) for key, item in value.items()}
+    return value
+
+
+def _object(text: str) -> tuple[dict[str, Any] | None, str | None]:
+    value: Any = text
     for _ in range(2):  # the second round reads arguments that were encoded twice
         if not isinstance(value, str):
             break
@@ -78,4 +96,12 @@ def _object(arguments: Any) -> tuple[dict[str, Any] | None, str | None]:
 
 
 def _as_text(value: Any) -> str:
-    return orjson.dumps(value, default=str).decode()
+    """JSON text of what a server sent in place of it; empty when it cannot be written at all."""
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except TypeError:  # an integer beyond 64 bits, text that UTF-8 cannot hold, or too deep
+        pass
+    try:
+        return json.dumps(scrub(value), default=str, ensure_ascii=False)
+    except (RecursionError, ValueError):
+        return ""

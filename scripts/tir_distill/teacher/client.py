@@ -103,8 +103,7 @@ class TeacherClient:
             self.breaker.waiting_first += first
             try:
                 reply = await self._once(replica, body, tools, limit)
-            except TeacherFault as raw:  # servers repeat the key that they refuse
-                fault = TeacherFault(raw.kind, self.endpoint.without_key(raw.detail), raw.retry_after)
+            except TeacherFault as fault:
                 self._count(fault)
                 if not fault.certain:
                     replica.failed_at, avoid = time.monotonic(), replica
@@ -121,7 +120,7 @@ class TeacherClient:
             wait = self._retry.wait(tries, caught, self._jitter.random())
             if wait is None:
                 try:
-                    self.breaker.exhausted(caught, owner.rpartition("#")[0])
+                    self.breaker.exhausted(caught, owner.rpartition("#")[0], opening=len(messages) <= 2)
                 except Stopped as stopped:
                     raise stopped from caught
                 raise caught
@@ -168,15 +167,16 @@ class TeacherClient:
             async with self._session.post(replica.url, data=body, headers=self.endpoint.headers()) as response:
                 data = await response.read()
                 if response.status != 200:
-                    raise fault_of_status(response.status, response.headers, data)
+                    raise fault_of_status(response.status, response.headers, data, self.endpoint.without_key)
         except TimeoutError:
             raise TeacherFault("timeout", f"no answer within {self.settings.request_timeout:g} s") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise TeacherFault("reset", f"{type(error).__name__}: {error}"[:200]) from None
+            detail = self.endpoint.without_key(f"{type(error).__name__}: {error}")
+            raise TeacherFault("reset", detail[:200]) from None
         finally:
             replica.in_flight -= 1
         return read_reply(
-            read_body(data),
+            read_body(data, self.endpoint.without_key),
             tools,
             max_tokens=max_tokens,
             text_protocol=self.settings.text_protocol,

@@ -9,7 +9,7 @@ import email.utils
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 FaultKind = Literal[
@@ -37,7 +37,14 @@ ENDPOINT_KINDS: frozenset[FaultKind] = frozenset({"rate_limited", "server", "tim
 MAX_DETAIL = 300
 """Characters of a server's body kept in a fault's detail."""
 
-_CREDITS = re.compile(r"insufficient_quota|not enough credits|insufficient balance|arrearage|billing_hard_limit", re.I)
+Clean = Callable[[str], str]
+"""Takes the key out of a server's text. It has to see the whole text: half a key is not found any more."""
+
+_CREDITS = re.compile(
+    r"insufficient_quota|exceeded your current quota|not enough credits|insufficient[_ ]balance|arrearage"
+    r"|billing_hard_limit",
+    re.I,
+)
 _REFUSED = re.compile(
     r"data_inspection_failed|datainspection|content_filter|content management policy|inappropriate content"
     r"|content_policy|risk control|sensitive",
@@ -65,43 +72,64 @@ class TeacherFault(Exception):
         return self.kind not in ENDPOINT_KINDS
 
 
-def fault_of_status(status: int, headers: Mapping[str, str], body: bytes) -> TeacherFault:
+def as_it_is(text: str) -> str:
+    """``Clean`` where there is no key."""
+    return text
+
+
+def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, clean: Clean = as_it_is) -> TeacherFault:
     """Class of an answer whose status is not 200."""
-    text = shown(body)
-    if status in (402, 429) and _CREDITS.search(text):
-        return TeacherFault("credits_exhausted", f"HTTP {status}: {text}")
-    if status == 402:
-        return TeacherFault("credits_exhausted", f"HTTP 402: {text}")
+    return _classed(status, headers, body.decode("utf-8", "replace"), clean)
+
+
+def _classed(status: int, headers: Mapping[str, str], said: str, clean: Clean) -> TeacherFault:
+    text = _one_line(said, as_it_is)  # what is shown may lack a word that a short key is part of
+    kind = _kind(status, text)
+    detail = f"HTTP {status}: {_one_line(said, clean)}"
+    if kind == "wrong_endpoint":
+        detail += "; are the URL (with /v1) and the model right?"
+    return TeacherFault(kind, detail, retry_after(headers) if kind in ("rate_limited", "server") else None)
+
+
+def _kind(status: int, text: str) -> FaultKind:
+    if status == 402 or (400 <= status < 500 and _CREDITS.search(text)):  # DashScope says Arrearage with a 400
+        return "credits_exhausted"
     if status == 429:
-        return TeacherFault("rate_limited", f"HTTP 429: {text}", retry_after(headers))
+        return "rate_limited"
     if status >= 500 or status in (408, 409, 425):
-        return TeacherFault("server", f"HTTP {status}: {text}", retry_after(headers))
+        return "server"
     if _REFUSED.search(text):
-        return TeacherFault("refused", f"HTTP {status}: {text}")
+        return "refused"
     if status in (401, 403):
-        return TeacherFault("bad_key", f"HTTP {status}: {text}")
+        return "bad_key"
     if status in (404, 405):  # no question's fault: every request would be answered so
-        return TeacherFault("wrong_endpoint", f"HTTP {status}: {text}; are the URL (with /v1) and the model right?")
+        return "wrong_endpoint"
     if status == 413 or _TOO_LONG.search(text):
-        return TeacherFault("context_length", f"HTTP {status}: {text}")
-    return TeacherFault("bad_request", f"HTTP {status}: {text}")
+        return "context_length"
+    return "bad_request"
 
 
-def fault_of_error(error: Mapping[str, object]) -> TeacherFault:
-    """Class of an ``error`` object that came with status 200, as some gateways send it."""
-    code = error.get("code")
-    status = code if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600 else None
-    text = f"{error.get('type', '')} {code or ''} {error.get('message', '')}".strip()
+def fault_of_error(error: Mapping[str, object] | str, clean: Clean = as_it_is) -> TeacherFault:
+    """Class of an ``error`` that came with status 200, as some gateways send it."""
+    said: Mapping[str, object] = {"message": error} if isinstance(error, str) else error
+    code = said.get("code")
+    number = int(code) if isinstance(code, str) and re.fullmatch(r"[45]\d\d", code) else code
+    status = number if isinstance(number, int) and not isinstance(number, bool) and 400 <= number < 600 else None
+    text = f"{said.get('type', '')} {code or ''} {said.get('message', '')}".strip()
     if status is None:
-        status = 429 if re.search(r"rate.?limit|too many requests", text, re.I) else 400
-        if not (_CREDITS.search(text) or _REFUSED.search(text) or _TOO_LONG.search(text)) and status == 400:
-            status = 500
-    return fault_of_status(status, {}, text.encode())
+        known = _CREDITS.search(text) or _REFUSED.search(text) or _TOO_LONG.search(text)
+        slow = re.search(r"rate.?limit|too many requests", text, re.I)
+        status = 429 if slow else 400 if known else 500
+    return _classed(status, {}, text, clean)
 
 
-def shown(body: bytes) -> str:
+def shown(body: bytes, clean: Clean = as_it_is) -> str:
     """The start of a body on one line, fit for a log."""
-    return " ".join(body[: 4 * MAX_DETAIL].decode("utf-8", "replace").split())[:MAX_DETAIL]
+    return _one_line(body.decode("utf-8", "replace"), clean)
+
+
+def _one_line(text: str, clean: Clean) -> str:
+    return " ".join(clean(text).split())[:MAX_DETAIL]
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

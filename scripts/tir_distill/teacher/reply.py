@@ -7,8 +7,8 @@ thinking; a stray ``</think>`` at the start of the content; ``finish_reason`` "t
 
 from __future__ import annotations
 
+import codecs
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +16,18 @@ from typing import Any
 import orjson
 
 from ..records import Usage
-from .calls import AskedCall, checked, structured
-from .faults import TeacherFault, fault_of_error, shown
+from .calls import AskedCall, checked, scrub, structured
+from .faults import Clean, TeacherFault, as_it_is, fault_of_error, shown
 from .text_protocol import MARKS, find_calls
 
 CUT = frozenset({"length", "max_tokens", "model_length"})
 """Words of different servers for a reply that reached its token limit."""
 
-BROKEN_OFF = frozenset({"abort", "error"})
-"""The server gave up in the middle (vLLM, sglang, gateways): no reply of the model."""
+BROKEN_OFF = frozenset({"abort", "error", "cancelled", "canceled", "insufficient_system_resource"})
+"""The server gave up in the middle (vLLM, sglang, DeepSeek, gateways): no reply of the model."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+MOST_TOKENS = 10**9
+"""A count above this is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,36 +46,30 @@ class Reply:
     """The name the server gives itself; empty when it gives none."""
 
 
-def read_body(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of an answer. Raises TeacherFault(bad_body) for HTML, cut JSON and the like."""
+def read_body(body: bytes, clean: Clean = as_it_is) -> Mapping[str, Any]:
+    """The JSON object of an answer. Raises TeacherFault(bad_body) for HTML, cut JSON and the like.
+
+    ``clean``: takes the key out of what a fault quotes.
+    """
+    body = body.removeprefix(codecs.BOM_UTF8)
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        value = _with_lone_surrogates(body)
+        value = _with_lone_surrogates(body, clean)
     if not isinstance(value, dict):
-        raise TeacherFault("bad_body", f"expected a JSON object, found: {shown(body)}")
-    if isinstance(value.get("error"), Mapping):
-        raise fault_of_error(value["error"])
+        raise TeacherFault("bad_body", f"expected a JSON object, found: {shown(body, clean)}")
+    error = value.get("error")
+    if isinstance(error, Mapping) or (isinstance(error, str) and error and not value.get("choices")):
+        raise fault_of_error(error, clean)
     return value
 
 
-def _with_lone_surrogates(body: bytes) -> Any:
+def _with_lone_surrogates(body: bytes, clean: Clean) -> Any:
     """Half an emoji, escaped, is legal JSON to some servers and not to our parser: it becomes U+FFFD."""
     try:
-        value = json.loads(body.decode("utf-8", "replace"))
-    except (json.JSONDecodeError, RecursionError):
-        raise TeacherFault("bad_body", f"not JSON: {shown(body)}") from None
-    return _scrub(value)
-
-
-def _scrub(value: Any) -> Any:
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_scrub(item) for item in value]
-    if isinstance(value, dict):
-        return {_scrub(key): _scrub(item) for key, item in value.items()}
-    return value
+        return scrub(json.loads(body.decode("utf-8", "replace")))
+    except (ValueError, RecursionError):  # no JSON, or a number of thousands of digits
+        raise TeacherFault("bad_body", f"not JSON: {shown(body, clean)}") from None
 
 
 def read_reply(
@@ -94,7 +89,7 @@ def read_reply(
     finish = str(choice.get("finish_reason") or "stop")
     if finish == "content_filter":
         raise TeacherFault("refused", "finish_reason content_filter")
-    if finish in BROKEN_OFF:
+    if finish.lower() in BROKEN_OFF:
         raise TeacherFault("server", f"finish_reason {finish}")
     usage = _usage(value.get("usage"))
     truncated = finish.lower() in CUT or usage.completion_tokens >= max_tokens
@@ -174,7 +169,8 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "".join(part.get("text") or "" for part in value if isinstance(part, Mapping))
+        texts = (part.get("text") for part in value if isinstance(part, Mapping))
+        return "".join(text for text in texts if isinstance(text, str))
     return ""
 
 
@@ -183,7 +179,7 @@ def _usage(value: Any) -> Usage:
         return Usage()
 
     def count(key: str) -> int:
-        number = value.get(key)
-        return max(0, number) if isinstance(number, int) else 0
+        number = value.get(key)  # a float from servers that count in JavaScript
+        return int(number) if isinstance(number, int | float) and 0 <= number <= MOST_TOKENS else 0
 
     return Usage(prompt_tokens=count("prompt_tokens"), completion_tokens=count("completion_tokens"))

@@ -58,19 +58,33 @@ class Breaker:
     """Questions that have used up a request's tries since the last success; those without a name count one by one."""
     waiting_first: int = 0
     """Requests on their first try that have not been answered yet."""
+    answered: bool = False
+    """Whether there was any success at all."""
     tripped: Stopped | None = None
 
     def success(self) -> None:
+        self.answered = True
         self.in_a_row = 0
         self.unanswered.clear()
 
-    def exhausted(self, fault: TeacherFault, question: str = "") -> None:
-        """A request gave up. Raises Stopped when that was one too many."""
-        if fault.kind in ("refused", "context_length"):  # says something of the request, nothing of the endpoint
+    def exhausted(self, fault: TeacherFault, question: str = "", *, opening: bool = False) -> None:
+        """A request gave up. Raises Stopped when that was one too many. ``opening``: the first of its conversation."""
+        if fault.kind == "refused":  # says something of the request, nothing of the endpoint
+            return
+        too_long = fault.kind == "context_length"
+        if too_long and (self.answered or not opening):  # the same; but when not one question fits, it is the settings
             return
         self.in_a_row += 1
         self.unanswered.add(question or f"request {self.in_a_row}")
-        if len(self.unanswered) >= self.limit and self.in_a_row >= self.waiting_first:
+        if len(self.unanswered) < self.limit or self.in_a_row < self.waiting_first:
+            return
+        if too_long:
+            self.trip(
+                "context_length",
+                f"the first requests of {len(self.unanswered)} questions do not fit into the served context, and none"
+                f" does: lower --max-tokens or serve a longer context; last: {fault.detail}",
+            )
+        else:
             self.trip(
                 "endpoint_saturated",
                 f"{self.in_a_row} requests in a row used up their tries without one answer between; last: {fault}",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..records import UsageError
+from .redaction import without
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,22 @@ class Endpoint:
 
     def without_key(self, text: str) -> str:
         """The text with this endpoint's key taken out: servers repeat a wrong key in their answer."""
-        key = os.environ.get(self.key_env, "")
-        return text.replace(key, "[redacted]") if key else text
+        return without(os.environ.get(self.key_env, ""), text)
 
     def headers(self) -> dict[str, str]:
         """Request headers, the key read at this moment."""
         key = os.environ.get(self.key_env, "")
         return {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+
+
+def refuse_unsendable(key_env: str) -> None:
+    """Raise UsageError, without the key, when the variable holds a key that no HTTP header can carry."""
+    key = os.environ.get(key_env, "")
+    if not all(" " <= letter <= "~" for letter in key):
+        raise UsageError(
+            f"{key_env}: the key holds a line end or a character that is not ASCII (a dash or a quotation mark that was"
+            " pasted?); write it again"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,7 @@ class EndpointNames:
         model = os.environ.get(self.model_env, "").strip()
         if not model:
             raise UsageError(f"{self.model_env} is not set: give the served model's name")
+        refuse_unsendable(self.key_env)
         return Endpoint(urls=urls, model=model, key_env=self.key_env)
 
 

@@ -99,6 +99,8 @@ def _xml_calls(body: str) -> list[TextCall]:
     which holds the closing tag as text stays whole."""
     calls = []
     starts = [match.start() for match in _FUNCTION.finditer(body)]
+    if not starts:  # cut inside the opening tag
+        return [TextCall("", body.strip())]
     for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
         block = body[start:end]
         head = _FUNCTION.match(block)
@@ -108,7 +110,7 @@ def _xml_calls(body: str) -> list[TextCall]:
         inner = _cut_last(inner, "</function>")
         values: dict[str, str] = {}
         places = list(_PARAMETER.finditer(inner))
-        for place, following in zip(places, [*places[1:], None], strict=True):
+        for place, following in zip(places, [*places[1:], None], strict=False):
             value = inner[place.end() : following.start() if following else len(inner)]
             value = _cut_last(value, "</parameter>")
             values[place.group(1)] = value.removeprefix("\n").removesuffix("\n")
@@ -127,7 +129,7 @@ def _json_calls(body: str) -> list[TextCall]:
     while at >= 0:
         try:
             value, end = _DECODER.raw_decode(body, at)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no JSON, or a number of thousands of digits
             if not calls:
                 calls.append(TextCall("", body.split("</tool_call>")[0].strip()))
             break

@@ -60,6 +60,23 @@ def test_a_year_that_the_server_made_a_number_is_a_string_again() -> None:
     assert checked("search", '{"query": 1984}', TOOLS).arguments == '{"query":"1984"}'
 
 
+def test_half_an_emoji_in_name_or_arguments_is_replaced() -> None:
+    call = checked("search", '{"query": "flag \ud83d"}', TOOLS)
+    assert (call.arguments, call.malformed) == ('{"query":"flag \ufffd"}', None)
+    call = checked("sea\ud83drch", {"query": "a \udc00", "\ud83d": ["\ud83d"]}, TOOLS)
+    assert (call.name, call.malformed) == ("sea\ufffdrch", "unknown_tool")
+    assert json.loads(call.arguments) == {"query": "a \ufffd", "\ufffd": ["\ufffd"]}
+
+
+def test_integers_beyond_64_bits_are_named_and_kept() -> None:
+    number = 10**30 + 1
+    for arguments in ({"query": number}, {"query": number, "note": "\ud83d"}):
+        call = checked("search", arguments, TOOLS)
+        assert call.malformed in ("wrong_type", "unknown_parameter")
+        assert json.loads(call.arguments)["query"] == number
+    assert checked("search", {"query": 10**5000}, TOOLS).malformed == "bad_json"
+
+
 def test_tool_calls_absent_null_empty_or_damaged() -> None:
     assert structured(None, TOOLS) == []
     assert structured([], TOOLS) == []

@@ -196,6 +196,27 @@ def test_a_key_that_the_server_repeats_goes_no_further(
     assert "[redacted]" in str(stopped.value)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"x" * 265 + b"sk-SENTINEL/0123456789abcdefghijklmnopqrst is wrong",  # the cut goes through the key
+        b"key sk-SENTINEL%2F0123456789abcdefghijklmnopqrst",
+        b'{"key": "sk-SENTINEL\\/0123456789abcdefghijklmnopqrst"}',
+    ],
+)
+@pytest.mark.parametrize("status", [401, 200])
+def test_no_part_and_no_other_spelling_of_the_key_goes_further(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, said: bytes, status: int
+) -> None:
+    """With 200 it is a page that is no completion."""
+    monkeypatch.setenv("TEACHER_API_KEY", "sk-SENTINEL/0123456789abcdefghijklmnopqrst")
+    page = {"_status": status, "_body": b"<html>" * (status == 200) + said}
+    with teacher(lambda asked: page) as server, pytest.raises((Stopped, TeacherFault)) as caught:
+        asking([server.url], one)
+    assert "SENTINEL" not in f"{caught.value}{caught.value.__cause__}{caplog.text}"
+    assert "[redacted]"[:3] in str(caught.value)
+
+
 @pytest.mark.parametrize("url", ["localhost:8000/v1", "host/v1", "http://a/v1, b:8000/v1"])
 def test_an_address_without_its_scheme_is_named_at_once(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("TEACHER_URL", url)

@@ -7,7 +7,7 @@ import email.utils
 import pytest
 
 from tir_distill.records import Stopped
-from tir_distill.teacher import Breaker, RetryPolicy, TeacherFault, fault_of_status, retry_after
+from tir_distill.teacher import Breaker, RetryPolicy, TeacherFault, fault_of_status, read_body, retry_after
 from tir_distill.teacher.faults import fault_of_error
 
 
@@ -17,6 +17,13 @@ from tir_distill.teacher.faults import fault_of_error
         (429, b'{"error":{"message":"slow down"}}', "rate_limited"),
         (429, b'{"error":{"code":"insufficient_quota"}}', "credits_exhausted"),
         (402, b"pay", "credits_exhausted"),
+        (
+            400,
+            b'{"error":{"code":"Arrearage","message":"Access denied"}}',
+            "credits_exhausted",
+        ),
+        (403, b'{"error":{"code":"insufficient_quota"}}', "credits_exhausted"),
+        (503, b"billing: insufficient_quota checker is down", "server"),
         (500, b"", "server"),
         (502, b"<html>Bad Gateway</html>", "server"),
         (503, b"overloaded", "server"),
@@ -46,12 +53,35 @@ def test_status_and_body_make_the_kind(status: int, body: bytes, kind: str) -> N
         ({"message": "Rate limit reached", "code": "rate_limit"}, "rate_limited"),
         ({"message": "boom", "code": 503}, "server"),
         ({"message": "internal"}, "server"),
+        ({"type": "insufficient_quota", "message": "You exceeded your current quota"}, "credits_exhausted"),
+        ("insufficient_quota", "credits_exhausted"),
+        ("no worker is up", "server"),
+        ({"message": "slow", "code": "429"}, "rate_limited"),
         ({"message": "content_filter"}, "refused"),
         ({"message": "maximum context length exceeded", "code": 400}, "context_length"),
     ],
 )
-def test_an_error_object_with_status_200_is_classed_as_well(error: dict[str, object], kind: str) -> None:
+def test_an_error_object_with_status_200_is_classed_as_well(error: dict[str, object] | str, kind: str) -> None:
     assert fault_of_error(error).kind == kind
+
+
+def test_a_detail_is_cleaned_before_it_is_cut() -> None:
+    """297 characters, then the key: cut first, three of its letters would be left."""
+
+    def clean(text: str) -> str:
+        return text.replace("sesame", "[redacted]")
+
+    body = b"x" * 297 + b"sesame is wrong"
+    assert fault_of_status(401, {}, body, clean).detail == "HTTP 401: " + "x" * 297 + "[re"
+    with pytest.raises(TeacherFault) as caught:
+        read_body(body, clean)
+    assert caught.value.detail == "not JSON: " + "x" * 297 + "[re"
+    assert fault_of_error({"message": "x" * 297 + "sesame"}, clean).detail == "HTTP 500: " + "x" * 297 + "[re"
+
+
+def test_a_key_that_is_a_part_of_words_does_not_change_the_kind() -> None:
+    fault = fault_of_status(400, {}, b"maximum context length", lambda text: text.replace("t", "[redacted]"))
+    assert fault.kind == "context_length"
 
 
 def test_retry_after_in_seconds_and_as_a_date() -> None:
@@ -136,6 +166,21 @@ def test_breaker_waits_while_more_requests_are_being_worked_on() -> None:
         breaker.exhausted(TeacherFault("rate_limited"))
     with pytest.raises(Stopped):
         breaker.exhausted(TeacherFault("rate_limited"))
+
+
+def test_first_requests_that_are_all_too_long_are_the_settings_fault() -> None:
+    fault = TeacherFault("context_length", "HTTP 400: maximum context length is 8192 tokens")
+    breaker = Breaker(limit=3)
+    breaker.exhausted(fault, "a", opening=True)
+    breaker.exhausted(fault, "b", opening=True)
+    breaker.exhausted(fault, "c", opening=False)  # a long conversation
+    with pytest.raises(Stopped, match=r"context_length: .*3 questions.*--max-tokens.*8192") as caught:
+        breaker.exhausted(fault, "c", opening=True)
+    assert caught.value.reason == "context_length"
+    answered = Breaker(limit=1)
+    answered.success()
+    answered.exhausted(fault, "a", opening=True)  # the endpoint takes other questions
+    answered.check()
 
 
 def test_a_refused_question_says_nothing_of_the_endpoint() -> None:

@@ -121,6 +121,23 @@ def test_half_an_emoji_is_replaced_not_refused() -> None:
     assert read(dict(read_body(body))).content == "\ufffd!"
 
 
+def test_half_an_emoji_in_a_call_left_as_text_is_replaced() -> None:
+    text = '<tool_call>{"name": "search", "arguments": {"query": "flag \\ud83d"}}</tool_call>'
+    (found,) = read(completion(text)).calls
+    assert (found.name, found.arguments, found.malformed) == ("search", '{"query":"flag \ufffd"}', None)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_answer() -> None:
+    body = b"\xef\xbb\xbf" + orjson.dumps(completion("4"))
+    assert read(dict(read_body(body))).content == "4"
+
+
+def test_a_number_of_thousands_of_digits_is_a_damaged_body() -> None:
+    body = orjson.dumps(completion("x")).replace(b"150", b"1" * 5000)
+    with pytest.raises(TeacherFault, match="bad_body"):
+        read_body(body)
+
+
 def test_missing_usage_counts_as_nothing() -> None:
     value = completion("x")
     value["usage"] = None
@@ -141,7 +158,7 @@ def test_every_servers_word_for_the_token_limit_is_a_cut(finish: str) -> None:
     assert read(completion("<answer>Mum", finish=finish)).truncated
 
 
-@pytest.mark.parametrize("finish", ["abort", "error"])
+@pytest.mark.parametrize("finish", ["abort", "error", "cancelled", "canceled", "insufficient_system_resource"])
 def test_a_reply_that_the_server_broke_off_is_a_fault_and_no_reply(finish: str) -> None:
     with pytest.raises(TeacherFault, match="server"):
         read(completion("half a sen", finish=finish))
@@ -179,6 +196,26 @@ def test_chunks_of_a_stream_are_no_reply() -> None:
         read_body(b'data: {"choices":[{"delta":{"content":"4"}}]}\n\ndata: [DONE]\n\n')
     with pytest.raises(TeacherFault, match="bad_body"):
         read({"object": "chat.completion.chunk", "choices": [{"delta": {"content": "4"}}]})
+
+
+def test_a_token_count_as_a_float_is_a_count() -> None:
+    value = completion("x")
+    value["usage"] = {"prompt_tokens": 12.0, "completion_tokens": 1000.0}
+    reply = read(value)
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens, reply.truncated) == (12, 1000, True)
+    assert isinstance(reply.usage.completion_tokens, int)
+
+
+@pytest.mark.parametrize("count", [1e30, 2**63, -1.5])
+def test_a_token_count_that_no_reply_can_have_is_none(count: float) -> None:
+    value = completion("x")
+    value["usage"] = {"prompt_tokens": 1, "completion_tokens": count}
+    assert (read(value).usage.completion_tokens, read(value).truncated) == (0, False)
+
+
+def test_a_content_part_whose_text_is_no_text_is_passed_over() -> None:
+    parts = [{"type": "text", "text": 5}, {"type": "text", "text": "a"}]
+    assert read(completion(parts)).content == "a"  # type: ignore[arg-type]
 
 
 def test_impossible_token_counts_count_as_nothing() -> None:

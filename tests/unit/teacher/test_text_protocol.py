@@ -113,6 +113,20 @@ def test_a_cut_object_is_a_call_that_cannot_be_read() -> None:
     assert calls == (TextCall("", '{"action": "search", "query": "a'),)
 
 
+def test_a_function_tag_that_is_cut_or_has_no_parameters() -> None:
+    assert [(c.name, c.arguments) for c in find_calls("So: <function=sea", strict=True).calls] == [
+        ("", "<function=sea")
+    ]
+    found = find_calls("<tool_call><function=search></function></tool_call>", strict=True)
+    assert [(c.name, c.arguments) for c in found.calls] == [("search", "{}")]
+
+
+def test_a_number_of_thousands_of_digits_is_a_call_that_cannot_be_read() -> None:
+    body = '{"name": "search", "arguments": {"query": ' + "1" * 5000 + "}}"
+    (found,) = find_calls(f"<tool_call>{body}</tool_call>", strict=True).calls
+    assert (found.name, found.arguments) == ("", body)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.text(max_size=60), st.dictionaries(st.sampled_from(["query", "url", "code"]), st.text(max_size=40), min_size=1)
