@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import copy
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_distill import cli
 from tir_distill.records import PRIORITIES, BadRow, Question, TirError, UsageError, read_json, read_jsonl, write_json
 
+if TYPE_CHECKING:
+    from tir_distill.rollout import Journal
+
 log = logging.getLogger("tir_distill.distill_trajectories")
+
+BUCKET = "all"
+"""This command samples all buckets as one shard."""
 
 FLAGS: tuple[tuple[str, type, tuple[str, str], str], ...] = (
     ("--k-max", int, ("plan", "k_max"), "samples of one question at most"),
@@ -53,6 +61,8 @@ def configuration(args: argparse.Namespace) -> dict[str, Any]:
         value = getattr(args, flag.strip("-").replace("-", "_"))
         if value is None:
             continue
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{flag} {value}: give a number")
         if key:
             config[section][key] = value
         else:
@@ -107,6 +117,25 @@ def set_aside(out: Path, config: dict[str, Any]) -> None:
     log.info("the earlier run is kept as %s", kept)
 
 
+def set_aside_unused(out: Path, config: dict[str, Any]) -> None:
+    """``set_aside``, refused with a TirError while another process samples into the folder."""
+    from tir_distill.rollout import Journal
+
+    path = journal_of(out)
+    if not path.exists():
+        set_aside(out, config)
+        return
+    with contextlib.closing(Journal(path)):
+        set_aside(out, config)
+
+
+def journal_of(out: Path) -> Path:
+    """The run's one journal. Who holds its lock may change the run folder."""
+    from tir_distill.rollout import journal_path
+
+    return journal_path(out, BUCKET, 0, 1)
+
+
 def main(args: argparse.Namespace) -> None:
     from tir_distill.rollout.forecast import forecast, table
 
@@ -122,7 +151,7 @@ def main(args: argparse.Namespace) -> None:
         print(table(forecast(selected, config, read_json(args.plan) if args.plan.name else None)))
         return
     if args.fresh:
-        set_aside(args.out, config)
+        set_aside_unused(args.out, config)
     ids = None if len(selected) == len(questions) else frozenset(question.id for question in selected)
     sample_and_finish(args, config, questions, ids)
 
@@ -134,17 +163,30 @@ def sample_and_finish(
 
     ``selected``: only these are sampled; whatever else the run has finished stays in its files.
     """
+    from tir_distill.rollout import Journal
+
+    with contextlib.closing(Journal(journal_of(args.out))) as journal:  # first of all: a second process changes nothing
+        _sample_and_finish(args, config, questions, selected, journal)
+
+
+def _sample_and_finish(
+    args: argparse.Namespace,
+    config: dict[str, Any],
+    questions: list[Question],
+    selected: frozenset[str] | None,
+    journal: Journal,
+) -> None:
     from tir_distill.export import Tokens
     from tir_distill.pipeline import RunPlaces, ShardFiles, filter_settings, finish_run, summary
     from tir_distill.rollout import ShardJob
     from tir_distill.rollout.assemble import run_shard
 
     name = args.out.resolve().name
-    shards = args.out / "shards" / "all"
+    shards = args.out / "shards" / BUCKET
     job = ShardJob(
         run=name,
         run_dir=args.out,
-        bucket="all",
+        bucket=BUCKET,
         index=0,
         shards=1,
         questions=questions,
@@ -161,7 +203,9 @@ def sample_and_finish(
         counter = Tokens.from_config(config)
         filters = filter_settings(config, args.img_root / "eval_text_index.json")
         report = asyncio.run(
-            run_shard(config, job, counter=counter, progress=progress, clear_stop=True, filters=filters)
+            run_shard(
+                config, job, counter=counter, progress=progress, clear_stop=True, filters=filters, journal=journal
+            )
         )
     log.info("%s: %d questions, %s", name, report.questions, dict(report.statuses))
     places = RunPlaces(name, args.out, args.img_root, row_root=args.img_root)

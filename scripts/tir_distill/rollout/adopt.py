@@ -38,7 +38,11 @@ def adopt(
                 if event is None or check_head(event, path):
                     continue
                 if _fits(event, state, fingerprints):
-                    _copy_pictures(event["row"], source, run_dir)
+                    try:
+                        _copy_pictures(event["row"], source, run_dir)
+                    except FileNotFoundError as error:
+                        log.warning("%s#%d is not adopted, it is sampled again: %s", event["q"], event["s"], error)
+                        continue
                     head = {key: event[key] for key in ("e", "s", "accepted", "answered", "billed", "capped")}
                     state.add_row(event["q"], head, event["row"], adopted=source.name)
                     taken += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -12,8 +13,10 @@ from ..filters import FilterSettings, evaluate
 from ..grading import Grader
 from ..ledger import Ledger, LedgerSettings, Owner, ledger_url
 from ..records import Progress, Question, TokenCounter
-from ..teacher import RetryPolicy, TeacherPool, TeacherSettings
+from ..teacher import RetryPolicy, TeacherPool, TeacherSettings, refuse_unsendable
 from ..tools import Toolbox
+from ..tools.search import SearchTool
+from .journal import Journal
 from .metered import Meter, Metered
 from .ports import Completer, Grades, Session
 from .prepare import Pictures
@@ -34,13 +37,14 @@ async def run_shard(
     grader: Grades | None = None,
     filters: FilterSettings | None = None,
     files_of: FilesOf | None = None,
+    journal: Journal | None = None,
 ) -> ShardReport:
     """Open every room, sample the shard, close them. Raises what ``sample_shard`` raises.
 
     ``clear_stop``: take the run's stop flag away first; only for the command that starts a whole run. ``grader``: in
     place of rules and judge. ``filters``: in place of those that the configuration alone describes; the extra rule
     ``evaluation_text`` needs an index that only the caller can read. ``files_of``: files that python cells find beside
-    the pictures.
+    the pictures. ``journal``: the shard's, already open and locked.
     """
     async with open_rooms(
         config,
@@ -52,7 +56,7 @@ async def run_shard(
         filters=filters,
         files_of=files_of,
     ) as rooms:
-        return await sample_shard(config, job, rooms, progress=progress)
+        return await sample_shard(config, job, rooms, progress=progress, journal=journal)
 
 
 @contextlib.asynccontextmanager
@@ -67,7 +71,10 @@ async def open_rooms(
     filters: FilterSettings | None = None,
     files_of: FilesOf | None = None,
 ) -> AsyncIterator[Rooms]:
-    """The real rooms of a shard."""
+    """The real rooms of a shard. Raises UsageError for an address or a key that is missing or cannot be sent."""
+    if config["search"]["backend"] == "serper":
+        refuse_unsendable("SERPER_API_KEY")
+    refuse_unsendable(config["judge"]["key_env"])
     async with contextlib.AsyncExitStack() as stack:
         url = ledger_url(config)
         if url.startswith("sqlite:///"):
@@ -82,6 +89,19 @@ async def open_rooms(
         stack.callback(meter.settle)
         toolbox = await Toolbox.open(config=config, ledger=ledger, run_dir=job.run_dir, image_root=job.image_root)
         stack.push_async_callback(toolbox.close)
+        lowered: dict[int, Toolbox] = {0: toolbox}
+        adopted: dict[str, int] = {}
+
+        def toolbox_for(question: Question) -> Toolbox:
+            """The tools, with the question's search limit lowered by what its adopted samples have used."""
+            used = adopted.get(question.id, 0)
+            if used not in lowered:
+                search = SearchTool.from_config(with_lower_limits(config, used), ledger)
+                stack.push_async_callback(search.close)
+                lowered[used] = copy.copy(toolbox)
+                lowered[used].search = search
+            return lowered[used]
+
         if grader is None:
             cache = job.run_dir / "state" / "judge" / f"{job.bucket}-{job.index:04d}-of-{job.shards:04d}.jsonl"
             own = Grader.from_config(config, cache, image_root=job.image_root)
@@ -109,7 +129,7 @@ async def open_rooms(
                 sample=sample,
                 task_type=question.task_type,
             )
-            return await toolbox.session(owner, question.images, files_of(question) if files_of else None)
+            return await toolbox_for(question).session(owner, question.images, files_of(question) if files_of else None)
 
         def spend() -> dict[str, int | float]:
             meter.settle()
@@ -127,4 +147,13 @@ async def open_rooms(
             books=ledger,
             counter=counter,
             spend=spend,
+            note_adopted=adopted.update,
         )
+
+
+def with_lower_limits(config: Mapping[str, Any], used: int) -> dict[str, Any]:
+    """The configuration with ``used`` searches less for each question."""
+    plan = dict(config["plan"])
+    for key in ("max_search_per_question", "max_search_per_question_text"):
+        plan[key] = max(0, plan[key] - used)
+    return {**config, "plan": plan}

@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from ..records import Stopped, TirError, dumps
+from ..records import BadRow, Stopped, TirError, dumps
 
 log = logging.getLogger(__name__)
 
@@ -93,8 +93,12 @@ class Journal:
             self._end = good
 
     def append(self, event: dict[str, Any]) -> tuple[int, int]:
-        """Write one event; returns its place. Raises Stopped when the disk takes no more, the file left whole."""
-        line = pack(event)
+        """Write one event; returns its place. Raises BadRow for an event that JSON cannot hold, Stopped when the disk
+        takes no more; the file is left whole."""
+        try:
+            line = pack(event)
+        except TirError as error:
+            raise BadRow("unwritable", str(error)) from None
         offset = self._end
         try:
             written = os.write(self._fd, line)

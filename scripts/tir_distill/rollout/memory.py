@@ -26,14 +26,27 @@ class Memory:
     def close_gaps(self, max_calls: int) -> None:
         """Forget what follows a turn of which something is missing: a damaged line of the journal.
 
-        Later replies answered a history that can no longer be vouched for.
+        Later replies answered a history that can no longer be vouched for, and results of a turn without its last reply
+        belong to calls that nobody knows any more.
         """
         turn = 0
-        while (reply := self.replies.get((turn, 1)) or self.replies.get((turn, 0))) is not None:
-            if any((turn, position) not in self.results for position in range(len(reply.calls[:max_calls]))):
-                break
+        while self._is_whole(turn, max_calls):
             turn += 1
         self.forget_after(turn)
+
+    def _is_whole(self, turn: int, max_calls: int) -> bool:
+        """Whether another turn may follow this one; results that belong to none of its calls are dropped."""
+        first, again = self.replies.get((turn, 0)), self.replies.get((turn, 1))
+        if first is None:  # the second asking followed it
+            self.replies.pop((turn, 1), None)
+            again = None
+        last = again or first
+        asked = len(last.calls[:max_calls]) if last is not None else 0
+        there = {position for at, position in self.results if at == turn}
+        if any(position >= asked for position in there):
+            self.results = {key: value for key, value in self.results.items() if key[0] != turn}
+            return False
+        return 0 < asked == len(there)
 
 
 def reply_to_dict(reply: Reply) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Outcome:
     """False: it ended without an answer, or was cut at its token limit."""
     billed: int = 0
     capped: bool = False
-    """It ran into the question's search limit."""
+    """It ran into the question's search limit as that stood then; what counts is whether it is reached now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Next:
 
 
 def decide(outcomes: Sequence[Outcome], plan: PlanSettings, *, billed: int) -> Next:
-    """``outcomes`` in index order. ``billed``: searches paid for this question so far.
+    """``outcomes`` in index order. ``billed``: searches paid for this question so far, those of samples under way not
+    among them, since such a sample is finished in any case.
 
-    The first ``k_first`` samples are taken in any case, unless the search budget is used up before. Nothing here
-    depends on the order in which samples ended.
+    The first ``k_first`` samples are taken in any case, and after them each step as a whole, unless the search budget
+    is used up before. So neither the order in which samples end nor a kill between them decides which are bought.
     """
     taken = len(outcomes)
-    first = min(plan.k_first, plan.k_max)
-    spent = plan.max_searches > 0 and billed >= plan.max_searches
-    over = spent or any(outcome.capped for outcome in outcomes)
-    if taken < first and not over:
-        return Next(buy=first - taken)
+    over = plan.max_searches > 0 and billed >= plan.max_searches
+    missing = _to_next_step(taken, plan)
+    if missing and not over:
+        return Next(buy=missing)
     best = next((outcome.index for outcome in outcomes if outcome.accepted), None)
     if best is not None:
         return Next(status="accepted", reason=f"sample {best} passed every filter")
@@ -56,6 +56,14 @@ def decide(outcomes: Sequence[Outcome], plan: PlanSettings, *, billed: int) -> N
     if over:
         return Next(status="stopped_question_budget", reason=f"{billed} of {plan.max_searches} billed searches used")
     return Next(buy=min(plan.k_step, plan.k_max - taken))
+
+
+def _to_next_step(taken: int, plan: PlanSettings) -> int:
+    """Samples that the first batch or the step under way still lacks."""
+    first = min(plan.k_first, plan.k_max)
+    if taken < first:
+        return first - taken
+    return max(0, min(-(taken - first) % plan.k_step, plan.k_max - taken))
 
 
 def at_once(buy: int, *, billed: int, searches_each: int, plan: PlanSettings) -> int:

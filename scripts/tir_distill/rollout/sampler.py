@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from ..records import BadRow, Question, Stopped, TirError, TokenCounter, Trajectory, Verdict
@@ -24,8 +26,11 @@ from .state import ShardState
 
 log = logging.getLogger(__name__)
 
-SHARED_STOPS = frozenset({"endpoint_saturated", "bad_key", "wrong_endpoint", "credits_exhausted"})
+SHARED_STOPS = frozenset({"endpoint_saturated", "bad_key", "wrong_endpoint", "credits_exhausted", "context_length"})
 """Stops that have nothing to do with any question: the run's other shards are told of them."""
+
+DOUBTFUL = frozenset({"bad_request", "context_length"})
+"""Faults of one request, as it seems: an endpoint that has begun to refuse everybody says the same."""
 
 NO_JUDGE = "no judge configured"
 """The grader's detail when there is no judge to fail: then an undecided sample is final."""
@@ -87,7 +92,9 @@ class Sampler:
         """Where the question stands."""
         question_id = prepared.question.id
         known = self.state.question(question_id)
-        step = decide(known.outcomes(), prepared.plan, billed=self.billed(question_id))
+        step = decide(known.outcomes(), prepared.plan, billed=self._billed_by_finished(question_id))
+        if step.status == "stopped_question_budget" and known.begun():  # begun while there was room: it is finished
+            step = Next(buy=len(known.begun()))
         if step.status is None and known.attempts >= self.engine.deferred_attempts:
             if known.accepted_sample() is not None:
                 return Next(status="accepted", reason="accepted; a further sample could not be taken")
@@ -95,16 +102,28 @@ class Sampler:
         return step
 
     def billed(self, question_id: str) -> int:
-        """Paid searches of the question, those of adopted samples included.
+        """Paid searches of the question, those of adopted samples included, which are in another run's books.
 
         The journal knows them while every sample of the question is finished; the ledger is asked only when there is
         also something that did not come to an end, because that costs a query.
         """
         known = self.state.question(question_id)
-        kept = sum(outcome.billed for outcome in known.outcomes())
-        if not (known.partial or known.void or question_id in self.state.stale):
-            return kept
-        return max(kept, self.books.question_billed(self.run, question_id))
+        own = known.billed(adopted=False)
+        if known.partial or known.void or question_id in self.state.stale:
+            own = max(own, self.books.question_billed(self.run, question_id))
+        return known.billed(adopted=True) + own
+
+    def _billed_by_finished(self, question_id: str) -> int:
+        """The same without the samples that are under way: what the plan goes by, before a kill and after it.
+
+        The ledger is asked where searches were paid for that no finished sample of these settings holds.
+        """
+        known = self.state.question(question_id)
+        own = known.billed(adopted=False)
+        capped = any(outcome.capped for outcome in known.outcomes())
+        if capped or known.void or question_id in self.state.stale:
+            own = max(own, self.books.question_billed(self.run, question_id) - known.billed_begun())
+        return known.billed(adopted=True) + own
 
     async def sample_question(self, prepared: Prepared) -> None:
         """Buy samples until the question is done, put aside, or the run stops. Never raises for one sample's fault."""
@@ -151,11 +170,13 @@ class Sampler:
                 self.control.stop(stopped.reason, stopped.detail)
                 if stopped.reason in SHARED_STOPS:
                     self.books.stop(stopped.reason, stopped.detail)
+            except BadRow as error:  # what one reply or result holds cannot be written down
+                self._set_aside(prepared.question.id, index, SampleFault(error.reason, error.detail))
             except TirError:
                 raise
             except Exception as error:  # one question must not hold up the others; it ends as deferred, with its trace
                 log.exception("%s#%d: unexpected error; this is a bug", prepared.question.id, index)
-                self._set_aside(prepared.question.id, index, SampleFault("internal", repr(error)[:200]))
+                self._set_aside(prepared.question.id, index, SampleFault("internal", _place_of(error)))
 
     def look_for_stop(self) -> None:
         """Obey the run's stop flag, whichever process raised it."""
@@ -164,7 +185,9 @@ class Sampler:
             self.control.stop(flag.reason, flag.detail)
 
     def _set_aside(self, question_id: str, index: int, fault: SampleFault) -> None:
-        if fault.certain:  # this sample can never be taken; the next index takes its place, outside k
+        if fault.certain and fault.kind in DOUBTFUL:
+            self.state.doubt(question_id, index, fault.kind, fault.detail)
+        elif fault.certain:  # this sample can never be taken; the next index takes its place, outside k
             self.state.add_deferral(question_id, index, fault.kind, fault.detail, void=True)
         else:
             self.failed.setdefault(question_id, (index, fault))
@@ -175,7 +198,13 @@ class Sampler:
 
         The same in a run that ended because the endpoint answers nobody: seen from a shard whose last questions always
         hang that is the same thing, and a run must be able to end (RULINGS 8). ``--retry deferred`` opens them again.
+
+        Samples whose request was refused stay void only when the run did not end because of the endpoint: an account
+        that is empty or a server that was started otherwise must cost no sample.
         """
+        refused_all = self.control.reason is not None and self.control.reason.reason in SHARED_STOPS
+        for question_id, index, kind, detail in self.state.settle_doubts(void=not refused_all):
+            self.failed.setdefault(question_id, (index, SampleFault(kind, detail)))
         for question_id, (index, fault) in self.failed.items():
             self.state.add_deferral(question_id, index, fault.kind, fault.detail)
 
@@ -249,6 +278,13 @@ class Sampler:
         return replace(
             trajectory, accepted=report.accepted, filter_fails=tuple(dict.fromkeys(f.rule for f in report.fails))
         )
+
+
+def _place_of(error: Exception) -> str:
+    """The kind of an error and where it was raised. Not its words: they may quote a header, and so a key."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"
 
 
 def _protocol(prepared: Prepared) -> Literal["native", "text"]:

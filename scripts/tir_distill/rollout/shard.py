@@ -69,6 +69,9 @@ class Rooms:
     counter: TokenCounter | None = None
     spend: Callable[[], Mapping[str, int | float]] = field(default=lambda: {})
     """Further numbers for the progress line: tokens, money."""
+    note_adopted: Callable[[Mapping[str, int]], None] = field(default=lambda _: None)
+    """Told once how many paid searches of each question came with adopted samples: they count against its limit, and
+    this run's ledger does not know them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +96,11 @@ async def sample_shard(
     *,
     progress: Progress | None = None,
     handle_signals: bool = True,
+    journal: Journal | None = None,
 ) -> ShardReport:
     """Sample every question to its end and write the outputs.
+
+    ``journal``: the shard's, when the caller holds it already; it is left open.
 
     Raises Stopped (exit 2) when something is left; then no output is written, ``<run>/state/stop.json`` says why, and
     the same call goes on from the journal. Raises TirError when another process holds the journal.
@@ -102,7 +108,7 @@ async def sample_shard(
     engine = EngineSettings.from_config(config)
     questions = _without_repeats(job.questions)
     pictures = Pictures(job.image_root, job.run_dir)
-    with contextlib.closing(Journal(journal_path(job.run_dir, job.bucket, job.index, job.shards))) as journal:
+    with _held(journal, job) as journal:
         selection = await asyncio.to_thread(Selection.of, job.selected, questions, journal.path, job.questions_out)
         questions = list(selection.concerned)
         ready = await asyncio.to_thread(
@@ -123,6 +129,7 @@ async def sample_shard(
         adopted = await asyncio.to_thread(
             adopt, state, fingerprints, job.adopt, job.run_dir, shard=(job.index, job.shards)
         )
+        rooms.note_adopted(state.billed_elsewhere())
         control = Control(engine.grace_seconds)
         sampler = Sampler(
             run=job.run,
@@ -173,6 +180,15 @@ async def sample_shard(
             kept=selection.outside(question.id for question in questions),
             unfinished=len(unfinished),
         )
+
+
+@contextlib.contextmanager
+def _held(journal: Journal | None, job: ShardJob) -> Iterator[Journal]:
+    if journal is not None:
+        yield journal
+        return
+    with contextlib.closing(Journal(journal_path(job.run_dir, job.bucket, job.index, job.shards))) as own:
+        yield own
 
 
 async def _run(
@@ -274,17 +290,19 @@ def _reopen(state: ShardState, ready: Sequence[Prepared]) -> None:
 
 
 def _take_final_verdicts(state: ShardState, fingerprints: Mapping[str, str], filtered: Path, filters: str) -> None:
-    """Let the plan go by what the filter stage says: a question of which it accepted nothing is sampled further."""
-    kept = {question_id for question_id, _, accepted in _verdicts(filtered) if accepted}
-    changed = 0
-    for question_id, sample, _ in _verdicts(filtered):
-        if question_id in fingerprints and question_id not in kept:
-            changed += state.settle_verdict(question_id, sample, accepted=False, filters=filters)
-    log.info("%s: %d samples that sampling had accepted did not pass the filters", filtered, changed)
+    """Let the plan go by what the filter stage says, whichever way it differs from what sampling said.
 
-
-def _verdicts(filtered: Path) -> Iterator[tuple[str, int, bool]]:
-    return ((row["id"], row["sample_index"], row["accepted"]) for row in read_jsonl(filtered))
+    A verdict counts for the very sample that it was given on: a file made under other settings says nothing of today's
+    samples with the same index.
+    """
+    lost = won = 0
+    for row in read_jsonl(filtered):
+        question_id, accepted = row["id"], row["accepted"]
+        if question_id not in fingerprints or row.get("fingerprint") != fingerprints[question_id]:
+            continue
+        changed = state.settle_verdict(question_id, row["sample_index"], accepted=accepted, filters=filters)
+        lost, won = lost + (changed and not accepted), won + (changed and accepted)
+    log.info("%s: the filters took back %d accepted samples and accepted %d others", filtered, lost, won)
 
 
 def _stop_if_unfinished(job: ShardJob, control: Control, sampler: Sampler, ends: Mapping[str, Next]) -> None:

@@ -6,7 +6,7 @@ Kept in memory are places in the file and a few numbers per sample, so a run of 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ class Kept:
 
     outcome: Outcome
     place: Place
+    adopted: bool = False
+    """Taken over from another run, whose books hold its searches."""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,8 @@ class QuestionState:
     samples: dict[int, Kept] = field(default_factory=dict)
     partial: dict[int, list[Place]] = field(default_factory=dict)
     """Places of the events of samples that have not ended, in order."""
+    paid: dict[int, dict[tuple[int, int], int]] = field(default_factory=dict)
+    """Billed searches of samples that have not ended, by turn and position."""
     void: set[int] = field(default_factory=set)
     """Sample indexes that can never be taken: the same request would fail again."""
     attempts: int = 0
@@ -49,6 +53,18 @@ class QuestionState:
 
     def outcomes(self) -> list[Outcome]:
         return [self.samples[index].outcome for index in sorted(self.samples)]
+
+    def billed(self, *, adopted: bool) -> int:
+        """Billed searches of finished samples: of those taken over, or of this run's own."""
+        return sum(kept.outcome.billed for kept in self.samples.values() if kept.adopted == adopted)
+
+    def begun(self) -> list[int]:
+        """Indexes of samples that have begun and can still be finished."""
+        return [index for index in self.partial if index not in self.void]
+
+    def billed_begun(self) -> int:
+        """Billed searches of those, as far as the journal knows them."""
+        return sum(sum(self.paid.get(index, {}).values()) for index in self.begun())
 
     def free_indexes(self) -> Iterator[int]:
         """Sample indexes that are still to be taken, lowest first."""
@@ -73,6 +89,8 @@ class ShardState:
         self._questions: dict[str, QuestionState] = {}
         self.stale: dict[str, int] = defaultdict(int)
         """Finished samples per question that were taken under another fingerprint."""
+        self._doubts: list[tuple[dict[str, Any], str]] = []
+        """Deferrals not yet written, each with the question's fault before it."""
         headed = False
         for offset, length, event in journal.events():
             headed = check_head(event, journal.path) or headed
@@ -86,6 +104,11 @@ class ShardState:
         if state is None:
             state = self._questions[question_id] = QuestionState(self._fingerprints[question_id])
         return state
+
+    def billed_elsewhere(self) -> dict[str, int]:
+        """Question id -> billed searches of its adopted samples, where there are any."""
+        counts = {question_id: state.billed(adopted=True) for question_id, state in self._questions.items()}
+        return {question_id: count for question_id, count in counts.items() if count}
 
     # ---- reading ----------------------------------------------------------------------------------------------------
 
@@ -104,6 +127,8 @@ class ShardState:
         elif kind in ("reply", "result", "rewind"):
             if event["s"] not in state.samples:
                 state.partial.setdefault(event["s"], []).append(place)
+                if kind == "result":
+                    _note_paid(state, event, event["result"].get("meta") or {})
         elif kind == "deferred":
             state.attempts += 1
             state.fault = event["reason"]
@@ -128,8 +153,9 @@ class ShardState:
             billed=event["billed"],
             capped=event["capped"],
         )
-        state.samples[index] = Kept(outcome, place)
+        state.samples[index] = Kept(outcome, place, adopted="from" in event)
         state.partial.pop(index, None)
+        state.paid.pop(index, None)
 
     def memory(self, question_id: str, sample: int) -> Memory:
         """What is known of an unfinished sample."""
@@ -159,7 +185,10 @@ class ShardState:
     def add_event(self, question_id: str, sample: int, event: dict[str, Any]) -> None:
         """Write one step of an unfinished sample."""
         place = self.journal.append({**event, "q": question_id, "s": sample, "fp": self._fingerprints[question_id]})
-        self.question(question_id).partial.setdefault(sample, []).append(place)
+        state = self.question(question_id)
+        state.partial.setdefault(sample, []).append(place)
+        if event["e"] == "result":
+            _note_paid(state, {**event, "s": sample}, event["result"].meta)
 
     def add_sample(self, trajectory: Trajectory, *, adopted: str = "") -> None:
         """Write a finished sample: from now on it is done, whatever happens."""
@@ -175,9 +204,31 @@ class ShardState:
     def add_deferral(self, question_id: str, sample: int, reason: str, detail: str, *, void: bool = False) -> None:
         """A sample could not be taken in this run. ``void``: it never can."""
         state = self.question(question_id)
-        event = {"e": "deferred", "q": question_id, "s": sample, "fp": state.fingerprint}
-        event |= {"reason": reason, "detail": detail, "void": void}
+        event = _deferral(state, question_id, sample, reason, detail, void=void)
         self._learn(event, self.journal.append(event))
+
+    def doubt(self, question_id: str, sample: int, reason: str, detail: str) -> None:
+        """The endpoint refused the sample's request as such: it is void, unless the endpoint turns out to be at fault.
+
+        Known in memory only until ``settle_doubts``; after a kill the request is made again.
+        """
+        state = self.question(question_id)
+        self._doubts.append((_deferral(state, question_id, sample, reason, detail, void=True), state.fault))
+        self._learn(self._doubts[-1][0], (0, 0))
+
+    def settle_doubts(self, *, void: bool) -> list[tuple[str, int, str, str]]:
+        """Write them down, or take them back: then the list says what was taken back (question, sample, reason,
+        detail)."""
+        doubts, self._doubts = self._doubts, []
+        if void:
+            for event, _ in doubts:
+                self.journal.append(event)
+            return []
+        for event, fault in reversed(doubts):
+            state = self.question(event["q"])
+            state.void.discard(event["s"])
+            state.attempts, state.fault = state.attempts - 1, fault
+        return [(event["q"], event["s"], event["reason"], event["detail"]) for event, _ in doubts]
 
     def settle_verdict(self, question_id: str, sample: int, *, accepted: bool, filters: str) -> bool:
         """Take over the filter stage's word on a finished sample (``top_up``); returns whether it is another one.
@@ -196,6 +247,19 @@ class ShardState:
         """Forget earlier failures (``--retry deferred``)."""
         event = {"e": "reopened", "q": question_id, "fp": self.question(question_id).fingerprint}
         self._learn(event, self.journal.append(event))
+
+
+def _note_paid(state: QuestionState, event: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+    billed = meta.get("billed")
+    if isinstance(billed, int) and billed:
+        state.paid.setdefault(event["s"], {})[event["t"], event["i"]] = billed
+
+
+def _deferral(
+    state: QuestionState, question_id: str, sample: int, reason: str, detail: str, *, void: bool
+) -> dict[str, Any]:
+    event = {"e": "deferred", "q": question_id, "s": sample, "fp": state.fingerprint}
+    return event | {"reason": reason, "detail": detail, "void": void}
 
 
 def check_head(event: dict[str, Any], path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from rollout_helpers import question, settings
 from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
-from tir_distill.records import Stopped, UsageError, shard_of, write_json, write_jsonl
+from tir_distill.records import Stopped, TirError, UsageError, read_json, shard_of, write_json, write_jsonl
+from tir_distill.rollout import Journal, journal_path
 from tir_distill.rollout.forecast import forecast, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,7 +67,16 @@ def test_flags_go_over_the_configuration(distill: Any) -> None:
     assert config["paths"]["state"] == str(Path("out/state").resolve())
 
 
-@pytest.mark.parametrize("words", [["--k-max", "0"], ["--temperature", "9"], ["--concurrency", "0"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--k-max", "0"],
+        ["--temperature", "9"],
+        ["--temperature", "nan"],
+        ["--max-usd-total", "inf"],
+        ["--concurrency", "0"],
+    ],
+)
 def test_values_out_of_range_are_usage_errors(distill: Any, words: list[str]) -> None:
     with pytest.raises(UsageError):
         distill.configuration(parse(distill, *words))
@@ -125,6 +136,29 @@ def test_fresh_keeps_the_earlier_folder(distill: Any, tmp_path: Path) -> None:
     ledger = open_ledger(config, "out")
     assert [ledger.run_totals(name).tokens for name in ("out", "out.1", "out.2")] == [0, 1, 2]  # budgets start anew
     ledger.close()
+
+
+@pytest.mark.parametrize("words", [["--fresh"], ["--max-seq-tokens", "7777"], ["--fresh", "--limit", "1"]])
+def test_a_second_process_is_refused_and_changes_nothing(
+    distill: Any, tmp_path: Path, file: Path, words: list[str]
+) -> None:
+    out = tmp_path / "out"
+    args = distill._parser().parse_args(["--in", str(file), "--out", str(out), *words])
+    config = distill.configuration(args)
+    with contextlib.closing(Journal(journal_path(out, "all", 0, 1))):  # as the first process holds it
+        write_json(out / "state" / "config.json", {"first": True})
+        write_json(out / "state" / "stop.json", {"reason": "operator"})
+        ledger = open_ledger(config, "out")
+        ledger.stop("operator", "stop_run.py")
+        with pytest.raises(TirError, match="another process is sampling"):
+            distill.main(args)
+        flag = ledger.stopped()
+        ledger.close()
+    assert flag is not None
+    assert flag.reason == "operator"
+    assert read_json(out / "state" / "config.json") == {"first": True}
+    assert read_json(out / "state" / "stop.json") == {"reason": "operator"}
+    assert not list(tmp_path.glob("out.*"))
 
 
 def open_ledger(config: Any, run: str) -> Ledger:

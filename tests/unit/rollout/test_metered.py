@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from rollout_helpers import StubBooks
+from tir_distill.ledger import LedgerLost
 from tir_distill.records import Stopped, ToolCall, Usage, opening
 from tir_distill.rollout.metered import Meter, Metered, most_tokens
 from tir_distill.teacher import Reply, TeacherFault, Transcript
@@ -194,3 +195,33 @@ def test_a_nonsensical_count_is_cut() -> None:
     meter = Meter(books, "run", limited=False)
     assert talk(Metered(Counting(lambda used: Usage(prompt_tokens=10**30, completion_tokens=1)), meter), 1) == 1
     assert meter.total == 10**12 + 1
+
+
+def test_a_paid_reply_is_handed_on_when_the_ledger_is_away() -> None:
+    """Its tokens are written down with the next ones; a hold that was not settled counts until the process ends."""
+
+    class Away(StubBooks):
+        away = 0
+
+        def settle_tokens(self, run: str, hold: str | None, tokens: int) -> None:
+            if self.away:
+                self.away -= 1
+                raise LedgerLost("cut")
+            super().settle_tokens(run, hold, tokens)
+
+    books = Away(limit=100_000)
+    meter = Meter(books, "run", limited=True)
+    teacher = Metered(Fixed(), meter)
+    books.away = 1
+    assert isinstance(ask(teacher, 1)[0], Reply)
+    held = books.tokens
+    assert held == 500 + len(b"[]") + len(messages().joined()) + 500
+    assert isinstance(ask(teacher, 1)[0], Reply)
+    assert books.tokens == held + 600
+    books.away = 1
+    ask(teacher, 1)
+    with pytest.raises(LedgerLost):
+        books.away = 1
+        meter.settle()
+    meter.settle()
+    assert books.tokens == held * 2 + 900

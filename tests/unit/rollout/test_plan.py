@@ -40,14 +40,22 @@ def outcomes(marks: str, billed: int = 0) -> list[Outcome]:
         ("wwa", 0, "accepted"),
         ("wwww", 0, "exhausted"),
         ("wwss", 0, "stopped_no_answer"),
-        ("c", 0, "stopped_question_budget"),
-        ("wc", 0, "stopped_question_budget"),
+        ("c", 1, None),  # it met a limit that is no longer reached
+        ("wc", 1, None),
         ("ac", 0, "accepted"),
     ],
 )
 def test_rules(marks: str, buy: int, status: str | None) -> None:
     step = decide(outcomes(marks), PLAN, billed=0)
     assert (step.buy, step.status) == (buy, status)
+
+
+@pytest.mark.parametrize(
+    ("marks", "status"),
+    [("c", "stopped_question_budget"), ("wc", "stopped_question_budget"), ("ac", "accepted"), ("a", "accepted")],
+)
+def test_a_used_up_search_budget_ends_the_question_even_within_the_first_samples(marks: str, status: str) -> None:
+    assert decide(outcomes(marks), PLAN, billed=24).status == status
 
 
 def test_text_questions_have_their_own_number() -> None:
@@ -70,6 +78,22 @@ def test_one_sample_each_for_the_smoke_run() -> None:
 def test_a_step_of_two_never_goes_over_k_max() -> None:
     plan = PlanSettings(k_step=2, k_max=3)
     assert decide(outcomes("ww"), plan, billed=0).buy == 1
+
+
+@pytest.mark.parametrize(
+    ("marks", "buy", "status"),
+    [
+        ("ww", 2, None),
+        ("wwa", 1, None),  # the step is finished whether or not a kill came between its two samples
+        ("wwaw", 0, "accepted"),
+        ("wwss", 0, "stopped_no_answer"),
+        ("wwww", 1, None),  # k_max cuts the last step
+        ("wwwww", 0, "exhausted"),
+    ],
+)
+def test_a_step_is_taken_as_a_whole(marks: str, buy: int, status: str | None) -> None:
+    step = decide(outcomes(marks), PlanSettings(k_first=2, k_step=2, k_max=5), billed=0)
+    assert (step.buy, step.status) == (buy, status)
 
 
 @pytest.mark.parametrize(

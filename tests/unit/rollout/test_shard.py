@@ -10,7 +10,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from rollout_helpers import (
     Asked,
     FaultMix,
     StubBooks,
+    StubFail,
     StubGrader,
+    StubReport,
     StubSession,
     StubStop,
     call,
@@ -36,6 +38,7 @@ from rollout_helpers import (
     teacher,
 )
 from tir_distill.records import (
+    Picture,
     Question,
     Stopped,
     TirError,
@@ -48,6 +51,7 @@ from tir_distill.records import (
     write_jsonl,
 )
 from tir_distill.rollout import Journal, sample_shard, tool_schemas
+from tir_distill.rollout.journal import scan
 from tir_distill.teacher import RetryPolicy
 
 ONCE = RetryPolicy(attempts=1, first_wait_s=0.0)
@@ -194,6 +198,37 @@ def test_pictures_of_adopted_samples_come_along(tmp_path: Path) -> None:
     assert (full / "tool_images" / "abc.png").read_bytes() == read()
 
 
+def test_a_sample_whose_picture_is_gone_is_sampled_again(tmp_path: Path) -> None:
+    picture = Picture(path="tool_images/a.png", sha256="a", width=1, height=1)
+
+    @dataclass
+    class Draws(StubSession):
+        folder: Path = tmp_path
+
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
+            (self.folder / "tool_images").mkdir(exist_ok=True)
+            Image.new("RGB", (1, 1)).save(self.folder / picture.path)
+            return replace(await super().call(asked, made=made), images=(picture,))
+
+    def sample(folder: Path, **job: Any) -> Any:
+        async def draws(asked: Question, sample: int, fingerprint: str) -> StubSession:
+            return Draws("x", folder=folder)
+
+        return run(folder, QUESTIONS[:2], server, job=job, open_session=draws)
+
+    def script(asked: Asked) -> Mapping[str, Any]:
+        drawn = asked.turn == 0 and asked.question == "Question 1?"
+        return completion(calls=[call("python", {"code": "1"})]) if drawn else right(asked)
+
+    with teacher(script) as server:
+        sample(tmp_path / "pilot")
+        (tmp_path / "pilot" / picture.path).unlink()
+        before = server.received
+        report = sample(tmp_path / "full", adopt=[tmp_path / "pilot"])
+        assert (report.adopted, report.samples_taken) == (2, 2)  # of q0, of q1
+        assert server.received - before == 4
+
+
 def test_another_fingerprint_is_not_adopted(tmp_path: Path) -> None:
     pilot, full = tmp_path / "pilot", tmp_path / "full"
     with teacher(right) as server:
@@ -260,6 +295,80 @@ def test_a_question_that_is_always_refused_ends_in_one_run(tmp_path: Path) -> No
         assert server.received == 3 * 3 * 2  # three indexes a question, two tries each
     assert report.statuses == {"deferred": 3}
     assert lines(tmp_path / "q.jsonl")[0]["reason"] == "refused"
+
+
+def deferrals(folder: Path) -> list[tuple[str, int, str, bool]]:
+    """Question, sample, reason and whether it is void, as the journal has them."""
+    (path,) = (folder / "state" / "journal" / "demo").glob("*.jsonl")
+    events = [event for _, _, event in scan(path) if event is not None]
+    return sorted((e["q"], e["s"], e["reason"], e["void"]) for e in events if e["e"] == "deferred")
+
+
+def test_a_bad_request_among_good_ones_voids_its_sample(tmp_path: Path) -> None:
+    def script(asked: Asked) -> Mapping[str, Any]:
+        bad = asked.sample == 0 and asked.question == "Question 1?"
+        return {"_status": 400, "_body": b"messages[7] is wrong"} if bad else right(asked)
+
+    with teacher(script) as server:
+        assert run(tmp_path, QUESTIONS[:3], server).statuses == {"accepted": 3}
+    assert deferrals(tmp_path) == [("q1", 0, "bad_request", True)]
+    assert [row["sample_index"] for row in lines(tmp_path / "t.jsonl")] == [0, 1, 1, 2, 0, 1]
+
+
+def test_an_endpoint_that_begins_to_refuse_every_request_voids_nothing(tmp_path: Path) -> None:
+    """Turn 0 is answered, then the server takes no request any more: each sample goes on from turn 1 later."""
+    closed = True
+
+    def script(asked: Asked) -> Mapping[str, Any]:
+        if asked.turn == 0:
+            return completion(calls=[call("search", {"query": f"{asked.question} {asked.sample}"})])
+        return {"_status": 400, "_body": b"this deployment is disabled"} if closed else right(asked)
+
+    with teacher(script) as server:
+        with pytest.raises(Stopped, match="endpoint_saturated"):
+            run(tmp_path, QUESTIONS, server, settings(engine={"concurrency": 12}))
+        assert {void for _, _, _, void in deferrals(tmp_path)} == {False}
+        closed = False
+        assert run(tmp_path, QUESTIONS, server).statuses == {"accepted": 12}
+    rows = lines(tmp_path / "t.jsonl")
+    assert [row["sample_index"] for row in rows] == [0, 1] * 12
+    searched = server.tool_calls
+    assert set(searched.values()) == {1}  # each search was paid for once
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"_status": 400, "_body": b'{"error":{"code":"Arrearage","message":"Access denied."}}'},
+        {"error": {"type": "insufficient_quota", "message": "You exceeded your current quota"}},
+    ],
+)
+def test_an_empty_account_stops_the_run_and_costs_no_sample(tmp_path: Path, reply: Mapping[str, Any]) -> None:
+    left = 5
+
+    def script(asked: Asked) -> Mapping[str, Any]:
+        nonlocal left
+        left -= 1
+        return right(asked) if left >= 0 else reply
+
+    with teacher(script) as server:
+        with pytest.raises(Stopped, match="credits_exhausted"):
+            run(tmp_path, QUESTIONS, server, settings(engine={"concurrency": 4}))
+        assert not [void for _, _, _, void in deferrals(tmp_path) if void]
+        left = 1000
+        assert run(tmp_path, QUESTIONS, server).statuses == {"accepted": 12}
+    assert [row["sample_index"] for row in lines(tmp_path / "t.jsonl")] == [0, 1] * 12
+
+
+def test_max_tokens_beyond_the_served_context_stops_the_run_with_words(tmp_path: Path) -> None:
+    body = b"This model's maximum context length is 8192 tokens. However, you requested 8892 tokens"
+    with teacher(lambda asked: {"_status": 400, "_body": body}) as server:
+        with pytest.raises(Stopped, match=r"context_length: .*--max-tokens.*12 of 12 questions left"):
+            run(tmp_path, QUESTIONS, server, settings(engine={"concurrency": 2}))
+        assert not [void for _, _, _, void in deferrals(tmp_path) if void]
+        server.script = right
+        assert run(tmp_path, QUESTIONS, server).statuses == {"accepted": 12}
+    assert [row["sample_index"] for row in lines(tmp_path / "t.jsonl")] == [0, 1] * 12
 
 
 def test_an_endpoint_that_answers_nobody_stops_with_a_count(tmp_path: Path) -> None:
@@ -334,6 +443,51 @@ def test_a_bug_in_one_conversation_holds_up_no_other(tmp_path: Path, caplog: pyt
 
 
 # ---- stopping -------------------------------------------------------------------------------------------------------
+
+
+def test_half_an_emoji_in_a_call_left_as_text_is_searched_for_as_a_replacement(tmp_path: Path) -> None:
+    def script(asked: Asked) -> Mapping[str, Any]:
+        if asked.turn == 0:
+            return completion('<tool_call>{"name": "search", "arguments": {"query": "flag \\ud83d"}}</tool_call>')
+        return right(asked)
+
+    with teacher(script) as server:
+        assert run(tmp_path, QUESTIONS[:2], server).statuses == {"accepted": 2}
+    for row in lines(tmp_path / "t.jsonl"):
+        assert row["turns"][0]["calls"][0]["arguments"] == '{"query":"flag \ufffd"}'
+
+
+def test_a_result_that_cannot_be_written_sets_one_question_aside(tmp_path: Path) -> None:
+    class Odd(StubSession):
+        async def call(self, asked: ToolCall, *, made: int = 0) -> ToolResult:
+            return ToolResult(call_id=asked.id, name="search", status="ok", content="half \ud83d")
+
+    async def odd(asked: Question, sample: int, fingerprint: str) -> StubSession:
+        return Odd("x")
+
+    def script(asked: Asked) -> Mapping[str, Any]:
+        return completion(calls=[call("search", {"query": "a"})]) if asked.question == "Question 1?" else right(asked)
+
+    with teacher(script) as server:
+        for _ in range(2):
+            with pytest.raises(Stopped, match=r"unwritable\); 1 of 3 questions left"):
+                run(tmp_path, QUESTIONS[:3], server, open_session=odd)
+        assert run(tmp_path, QUESTIONS[:3], server, open_session=odd).statuses == {"accepted": 2, "deferred": 1}
+
+
+def test_the_words_of_an_unexpected_error_are_not_kept(tmp_path: Path) -> None:
+    """Errors of HTTP packages quote the header that they could not send."""
+
+    class Buggy(StubGrader):
+        async def grade(self, asked: Question, answer: str | None) -> Verdict:
+            raise UnicodeEncodeError("latin-1", "Bearer sesame\u2011open", 13, 14, "ordinal not in range(256)")
+
+    with teacher(right) as server, pytest.raises(Stopped, match="internal"):
+        run(tmp_path, QUESTIONS[:1], server, grader=Buggy())
+    (path,) = (tmp_path / "state" / "journal" / "demo").glob("*.jsonl")
+    (event,) = [e for _, _, e in scan(path) if e is not None and e["e"] == "deferred"]
+    assert event["detail"].startswith("UnicodeEncodeError at test_shard.py:")
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"sesame" in file.read_bytes()]
 
 
 def test_a_stop_flag_ends_the_run_and_nothing_is_written(tmp_path: Path) -> None:
@@ -575,6 +729,33 @@ def test_top_up_buys_where_the_filters_accepted_nothing_and_stays_in_force(tmp_p
         run(tmp_path, QUESTIONS[:2], server)
         assert server.received == 5
         assert lines(tmp_path / "q.jsonl")[0]["accepted_sample"] == 2
+
+
+def test_top_up_also_takes_over_what_the_filters_accept(tmp_path: Path) -> None:
+    """Sampled under strict filters, which were loosened since: the question needs no further sample."""
+    two, four = settings(plan={"k_max": 2}), settings(plan={"k_max": 4})
+    with teacher(right) as server:
+        report = run(tmp_path, QUESTIONS[:1], server, two, evaluate=lambda row: StubReport((StubFail("F9"),)))
+        assert (report.statuses, server.received) == ({"exhausted": 1}, 2)
+        rows = lines(tmp_path / "t.jsonl")
+        rows[1]["accepted"] = True
+        write_jsonl(tmp_path / "f.jsonl", rows)
+        report = run(tmp_path, QUESTIONS[:1], server, four, job={"top_up": tmp_path / "f.jsonl"})
+        assert (report.statuses, server.received) == ({"accepted": 1}, 2)
+    assert lines(tmp_path / "q.jsonl")[0]["accepted_sample"] == 1
+
+
+def test_verdicts_on_samples_of_other_settings_are_passed_over(tmp_path: Path) -> None:
+    cooler = settings(sampling={"temperature": 0.7})
+    with teacher(right) as server:
+        run(tmp_path, QUESTIONS[:1], server)
+        rows = [row | {"accepted": False} for row in lines(tmp_path / "t.jsonl")]
+        write_jsonl(tmp_path / "f.jsonl", rows)
+        run(tmp_path, QUESTIONS[:1], server, cooler)
+        assert server.received == 4
+        run(tmp_path, QUESTIONS[:1], server, cooler, job={"top_up": tmp_path / "f.jsonl"})
+        assert server.received == 4
+    assert lines(tmp_path / "q.jsonl")[0]["status"] == "accepted"
 
 
 def test_a_picture_that_goes_away_puts_one_question_aside(tmp_path: Path) -> None:
