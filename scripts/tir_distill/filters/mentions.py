@@ -22,7 +22,8 @@ _COMMON = frozenset(_COMMON_TEXT.split())
 """Words too common in printed output and prose alike to show that one was read."""
 _PICTURE = re.compile(
     r"\b(?:image|picture|photo|crop\w*|zoom\w*|enlarge\w*|magnif\w*|rotat\w*|resiz\w*|sharpen\w*|region|patch|figure|plot"
-    r"|shows?|shown|see(?!\s*[.,!])|seen|visible|look(?:s|ing)?|reads?|display\w*)\b|图|裁剪|裁切|放大|旋转|锐化|看到|看出|可见|显示|区域",
+    r"|sign(?:s|age|board)?|banners?|labels?|logos?|letter(?:s|ing)|captions?|inscriptions?|spell(?:s|ed)?|written"
+    r"|shows?|shown|see(?!\s*[.,!])|seen|visible|look(?:s|ing)?|reads?|display\w*)\b|图|裁剪|裁切|放大|旋转|锐化|看到|看出|可见|显示|区域|牌|写着|写有|字样|标志|横幅|标签",
     re.IGNORECASE,
 )
 _TOOL_PICTURE = re.compile(
@@ -31,6 +32,16 @@ _TOOL_PICTURE = re.compile(
 _FAILURE = re.compile(
     r"\b(?:error|errors|failed|fails|failure|exception|traceback|crash\w*)\b|报错|错误|失败|异常", re.IGNORECASE
 )
+_ELSEWHERE = re.compile(
+    r"\b(?:by|from|per|as|in|according\s+to)\s+(?:the|this|that|an?|my|its)\s+(?:\w+\s+){0,2}?"
+    r"(?:articles?|pages?|results?|search(?:es)?|sources?|text|websites?|memory|knowledge)\b"
+    r"|\b(?:from|by)\s+memory\b|\b(?:according\s+to|from|by|on)\s+wikipedia\b|\bi\s+(?:already\s+)?(?:know|knew|remember)\b"
+    r"|\b(?:articles?|pages?|search\s+results?|sources?|websites?|wikipedia)\s+(?:\w+\s+)?"
+    r"(?:says?|said|states?|tells?|confirms?|gives?|mentions?|has|have)\b"
+    r"|(?:根据|按照|依据|从)[^，。；]{0,6}(?:文章|网页|页面|资料|搜索|检索|记忆)|(?:文章|网页|页面|资料|搜索结果)[^，。；]{0,4}(?:说|写|提到|指出)|我(?:已经)?(?:知道|记得)",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"\b(?:pixels?|outputs?|printed|the\s+(?:code|cell|script))\b|像素|输出|打印|代码", re.IGNORECASE)
 MOST_NUMBERS = 400
 """Numbers of one output whose roundings are looked for; a printed array is not read number by number."""
 
@@ -90,6 +101,16 @@ def speaks_of_picture(text: str) -> bool:
 def speaks_of_tool_picture(text: str) -> bool:
     """Whether a text speaks of a picture that only a tool can have made."""
     return bool(_TOOL_PICTURE.search(text))
+
+
+def speaks_of_other_source(text: str) -> bool:
+    """Whether a text says that it stands on something else than what was just shown: an article, a search, memory."""
+    return bool(_ELSEWHERE.search(text))
+
+
+def speaks_of_run(text: str) -> bool:
+    """Whether a text speaks of what code gave."""
+    return bool(_RUN.search(text))
 
 
 def speaks_of_failure(text: str) -> bool:

@@ -1,10 +1,12 @@
 """F5 and its repair: picture code that failed or whose output nobody used is cut out (seed section 5).
 
 In a sample with pictures, a python call that handles pictures is *good* when it ran without error and a later assistant
-text or call uses its output: a number, a word or a picture that first appeared there. Every other one is cut with its
-result, and its whole turn too when nothing else was called in it. The chain is *broken*, and the sample dropped as it
-was, when what is left still needs what was cut: a later cell uses a name or file that only the cut cell made, the
-answer or a later quote stands on the cut output alone, or our notice to answer now went with it.
+text or call uses its output: a number, a word or a picture that first appeared there. A picture counts as used by the
+next turn, in whatever words, unless that says that it stands on something else: nobody can tell from words alone that
+a sign was read in one picture and not in another. Every other call is cut with its result, and its whole turn too when
+nothing else was called in it. The chain is *broken*, and the sample dropped as it was, when what is left still needs
+what was cut, or may need it: a later cell takes a name, an object's state or a file from the cut cell, the answer or a
+later quote stands on the cut output alone, the next turn speaks of it, or our notice to answer now went with it.
 
 Decisions run from the last call to the first, because a use inside a call that is itself cut is no use. Calls that
 failed are settled before: their output never counts as a source.
@@ -19,11 +21,14 @@ from ..records import TokenCounts, ToolCall, ToolResult, Trajectory, Turn
 from ..records.behaviour import has_image_code
 from .calls import code_of, paired, texts
 from .cell_chain import CellChain
+from .cell_choices import chosen_words
 from .mentions import (
     all_mentions,
     mentions,
     speaks_of_failure,
+    speaks_of_other_source,
     speaks_of_picture,
+    speaks_of_run,
     speaks_of_tool_picture,
     with_roundings,
 )
@@ -125,10 +130,15 @@ class _View:
             self._returned[id(result)] = mentions(result.text)
         return self._returned[id(result)]
 
-    def _first_seen(self, cell: _Cell, wanted: set[str]) -> set[str]:
-        """Those of ``wanted`` that nobody knew before the cell's output told them."""
+    def _first_seen(self, cell: _Cell, wanted: set[str], *, with_own: bool = True) -> set[str]:
+        """Those of ``wanted`` that nobody knew before the cell's output told them.
+
+        ``with_own``: its own code and the words that led to it count as known; not so when they go with it.
+        """
         fresh = with_roundings(mentions(cell.output)) & wanted
-        fresh -= self._asked | self._said[cell.position] | self._called[cell.call.id]
+        fresh -= self._asked
+        if with_own:
+            fresh -= self._said[cell.position] | self._called[cell.call.id]
         for index, turn in enumerate(self._trajectory.turns[: cell.position + 1]):
             if not fresh:
                 return fresh
@@ -167,18 +177,25 @@ class _View:
     def is_used(self, cell: _Cell) -> bool:
         """Whether anything later uses what first appeared in the cell's output."""
         later = self._later_texts(cell.position)
-        # the next words are about what was just shown, later ones only when they name the tool's picture
-        looked = bool(later) and (speaks_of_picture(later[0]) or any(map(speaks_of_tool_picture, later[1:])))
-        if cell.pictures and looked:
-            return True
-        return bool(self._first_seen(cell, self._after(cell.position)))
+        if cell.pictures and later and later[0].strip():
+            if speaks_of_picture(later[0]) or not speaks_of_other_source(later[0]):
+                return True
+            if any(map(speaks_of_tool_picture, later[1:])):
+                return True
+        after = self._after(cell.position)
+        return bool(self._first_seen(cell, after) or after & chosen_words(cell.code, cell.output))
 
     def breaks(self, cell: _Cell) -> str | None:
         """Why the sample cannot do without the cell, or None."""
         if cell.result is not None and cell.result.notice:
             return "notice_cut"
         place = next(index for index, other in enumerate(self._cells) if other is cell)
-        return self._chain.needs(place) or (self._quoted(cell) if cell.failed else None)
+        return self._chain.needs(place) or (self._quoted(cell) if cell.failed else self._spoken_of(cell))
+
+    def _spoken_of(self, cell: _Cell) -> str | None:
+        """Whether the next turn speaks of an output that none of its words quotes: "the pixel is pure red"."""
+        later = self._later_texts(cell.position)
+        return "output_spoken_of" if mentions(cell.output) and later and speaks_of_run(later[0]) else None
 
     def _quoted(self, cell: _Cell) -> str | None:
         """Whether a later text speaks of the failed cell's output, or of the failure itself."""
@@ -204,7 +221,16 @@ class _View:
                 if not self._is_cut(result.call_id):
                     known |= with_roundings(self._of_result(result)) if new else set()
                     pictures = pictures or bool(result.images)
-        return "answer_needed" if not (new & self._answer) <= known else None
+        return "answer_needed" if not (new & self._answer) <= known or self._answers(cell) else None
+
+    def _answers(self, cell: _Cell) -> bool:
+        """Whether the answer stands nowhere but in the output of the cell and what goes with it."""
+        left = self._first_seen(cell, self._answer, with_own=False)
+        for turn in self._trajectory.turns[cell.position :]:
+            for result in turn.results:
+                if left and not self._is_cut(result.call_id):
+                    left -= with_roundings(self._of_result(result))
+        return bool(left)
 
 
 def _without(trajectory: Trajectory, cuts: list[_Cell]) -> Trajectory:

@@ -7,7 +7,9 @@ import pytest
 from tir_distill.filters.mentions import (
     mentions,
     speaks_of_failure,
+    speaks_of_other_source,
     speaks_of_picture,
+    speaks_of_run,
     speaks_of_tool_picture,
     with_roundings,
 )
@@ -58,6 +60,14 @@ def test_speaking_of() -> None:
     assert not speaks_of_picture("I see. The article says it.")
     assert not speaks_of_tool_picture("the image")
     assert speaks_of_tool_picture("the cropped part")
+    assert speaks_of_picture("the letters spell it")
+    assert speaks_of_picture("牌子上写着")
+    assert not speaks_of_picture("a significant letter")
+    assert speaks_of_other_source("by the same article")
+    assert speaks_of_other_source("Wikipedia says")
+    assert speaks_of_other_source("从记忆来看")
+    assert not speaks_of_other_source("as the sign has it")
+    assert speaks_of_run("the output is")
     assert speaks_of_failure("That failed")
     assert not speaks_of_failure("terrorist")
 

@@ -133,6 +133,67 @@ def test_forms_of_use(output: str, later: str) -> None:
     assert kept(sample) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        "The letters on the banner spell MUMBAI CST. Done then.",
+        "Now it is clear: the sign says Mumbai on the wall.",
+        "牌子上写着孟买火车站，因此答案应当是孟买，没有疑问了。",
+        "So it is the Victoria Terminus, and the city is Mumbai.",  # in no words that one could look for
+        "By the article it is Mumbai, and the banner has the name too.",
+    ],
+)
+def test_picture_is_used_by_the_next_turn_in_whatever_words(later: str) -> None:
+    script = Script().search().cell("image_1.crop((0, 0, 64, 64))", "[image saved]", pictures=[make_picture()])
+    sample = script.answer(thinking=later).done("image_search")
+    assert kept(sample) == [0, 1, 2]
+    assert accepted(sample)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "According to the search results it is Mumbai, nothing else.",
+        "The article says that it is Mumbai, so that is settled.",
+        "I already know that place, it is in the city of Mumbai.",
+        "根据搜索结果，这个城市就是孟买，没有其他可能，所以回答孟买。",
+    ],
+)
+def test_picture_is_not_used_by_a_turn_that_stands_on_something_else(later: str) -> None:
+    script = Script().search().cell("image_1.crop((0, 0, 64, 64))", "[image saved]", pictures=[make_picture()])
+    assert kept(script.answer(thinking=later).done("image_search")) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "used"),
+    [
+        ("print('red' if image_1.width > 9 else 'blue')", "red", True),
+        ("if image_1.width > 9:\n    print('red')\nelse:\n    print('blue')", "red", True),
+        ("print(['red', 'blue'][image_1.width > 9])", "red", True),
+        ("print('red', image_1.width)", "red 59", False),
+        ("print(['red', 'blue'], image_1.width)", "['red', 'blue'] 59", False),
+    ],
+)
+def test_word_that_the_code_chose_is_news(code: str, output: str, used: bool) -> None:
+    script = Script().search().cell(code, output, thinking="Is the flag red or is it blue? I compare both of them.")
+    sample = script.answer(thinking="So the flag is red at that place; Mumbai it must be.").done("image_search")
+    assert kept(sample) == ([0, 1, 2] if used else [0, 2])
+
+
+def test_output_that_is_spoken_of_and_not_quoted_drops_the_sample() -> None:
+    script = Script().search().cell("print(image_1.getpixel((3, 4)))", "(255, 0, 0)")
+    sample = script.answer(thinking="The pixel is pure red, so this is the flag. Mumbai then.").done("image_search")
+    assert f5(sample) == "output_spoken_of"
+
+
+def test_answer_from_the_code_of_a_failed_cell_drops_the_sample() -> None:
+    script = Script().search().failed_cell("print('Zanzibar'); image_1.foo", "Zanzibar\nAttributeError")
+    assert f5(script.answer("Zanzibar", thinking=AFTERWARDS).done("image_search")) == "answer_needed"
+    told = Script().failed_cell("print('Zanzibar'); image_1.foo", "Zanzibar\nAttributeError")
+    told.turn(told.a_search(results="1. Zanzibar\nURL: https://example.org/z\nAn island."))
+    assert kept(told.answer("Zanzibar", thinking=AFTERWARDS).done("image_search")) == [1, 2]
+
+
 def test_use_in_a_later_call_counts() -> None:
     script = Script().cell("print(image_1.info)", "Gateway monument").search("Gateway of India city")
     assert kept(script.answer(thinking=AFTERWARDS).done("image_search")) == [0, 1, 2]
@@ -390,7 +451,7 @@ def test_tokens_shrink_with_the_cut_and_are_no_longer_exact() -> None:
     thinking = "x" * 100
     script = Script().turn(thinking=thinking, content="")
     script.turn(script.a_cell("image_1.crop(0)", "y" * 400, pictures=[picture]), thinking=thinking)
-    script.search(thinking="z" * 100)
+    script.search(thinking="By the article it is so. ".ljust(100, "z"))
     written = sum(
         len(turn.thinking) + len(turn.content) + sum(len(call.arguments) for call in turn.calls)
         for turn in script.turns
