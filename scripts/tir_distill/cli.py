@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import errno
+import functools
+import json
 import logging
 import os
+import re
 import signal
 import sys
 import time
+import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -52,10 +57,26 @@ def secret_values() -> list[str]:
 
 
 def redact(text: str) -> str:
-    """The text with every secret value of this process's environment replaced."""
+    """The text with every secret value of this process's environment replaced, in whatever spelling it stands there."""
     for value in secret_values():
-        text = text.replace(value, "[redacted]")
+        for form in spellings(value):
+            text = text.replace(form, "[redacted]")
     return text
+
+
+@functools.lru_cache(maxsize=64)
+def spellings(secret: str) -> tuple[str, ...]:
+    """A secret plain, escaped in JSON, percent-encoded, as hexadecimal digits and in base64, longest first."""
+    data = secret.encode("utf-8", "surrogatepass")
+    plain = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    plain |= {json.dumps(form)[1:-1] for form in plain} | {form.replace("/", "\\/") for form in plain}
+    quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/")} | {urllib.parse.quote_plus(data)}
+    quoted |= {re.sub("%..", lambda escape: escape.group().lower(), form) for form in quoted}
+    coded = {data.hex(), data.hex().upper()}
+    for offset in range(3):  # base64 depends on the place modulo three; its last character also holds what follows
+        core = base64.b64encode(b"\0" * offset + data).decode().rstrip("=")[(0, 2, 3)[offset] : -1]
+        coded |= {core, core.replace("+", "-").replace("/", "_")}
+    return tuple(sorted(plain | quoted | {form for form in coded if len(form) >= 8}, key=len, reverse=True))
 
 
 class RedactingFormatter(logging.Formatter):

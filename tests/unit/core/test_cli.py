@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,36 @@ def test_keys_are_taken_out_of_errors_and_logs(
     text = capsys.readouterr().err
     assert "sentinel-4711" not in text
     assert "[redacted]" in text
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "sk/Ab+c d=12",
+        "sk\\/Ab+c d=12",
+        "sk%2FAb%2Bc%20d%3D12",
+        "sk%2fAb%2bc%20d%3d12",
+        "sk/Ab%2Bc%20d%3D12",
+        "sk%2FAb%2Bc+d%3D12",
+        "736b2f41622b6320643d3132",
+        "c2svQWIrYyBkPTE",  # base64 of the key, without the character that also holds what follows
+        "NrL0FiK2MgZD0xM",  # inside base64 of "Bearer " and the key
+    ],
+)
+def test_keys_are_taken_out_in_every_spelling(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk/Ab+c d=12")
+    assert cli.redact(f"key {form} is wrong") == "key [redacted] is wrong"
+
+
+def test_a_key_in_the_words_of_an_error_is_taken_out_escaped_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sesame\n\u2011open")
+    assert outcome(RuntimeError(f"header {os.environ['SOME_API_KEY']!a}")) == 1
+    assert outcome(RuntimeError(f"header {os.environ['SOME_API_KEY']!r}")) == 1
+    text = capsys.readouterr().err
+    assert "sesame" not in text
+    assert text.count("header '[redacted]'") == 2
 
 
 def test_progress_says_counts_rate_and_time_left() -> None:
