@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -72,6 +73,33 @@ def clean_rows(root: Path) -> list[Row]:
     made += [sample(root, number, "evobrowsecomp") for number in range(2)]
     made.append(sample(root, 0, "chartqa_human"))
     return [to_row(item, places=places(root), settings=SETTINGS, n_samples=2) for item in made]
+
+
+def python_only(rows: list[Row]) -> list[Row]:
+    """What the legacy converter makes: four columns, one tool, no search."""
+    out = []
+    for item in rows:
+        messages = copy.deepcopy(item["messages"])
+        calls = messages[2]["tool_calls"]
+        keep = next((call for call in calls if call["function"]["name"] == "python"), None)
+        if keep is None:
+            continue
+        messages[2]["tool_calls"] = [keep]
+        tools = [tool for tool in orjson.loads(item["tools"]) if tool["function"]["name"] == "python"]
+        out.append(
+            {
+                "id": item["id"],
+                "messages": [*messages[:3], messages[5], messages[8]],
+                "images": item["images"],
+                "tools": orjson.dumps(tools).decode(),
+            }
+        )
+    return out
+
+
+def four_columns(rows: list[Row]) -> list[Row]:
+    """Rows of another maker."""
+    return [{key: row[key] for key in ("id", "messages", "images", "tools")} for row in rows]
 
 
 @dataclass(frozen=True)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 from ..export import IMAGE_TAG, find_markup
 from ..records.behaviour import CODE_TOOLS, find_call_text, has_image_code, has_search
+from .cells import check_cells
 from .findings import Finding, around
 from .repeated import repeated_key
+from .schemas import takes
 from .settings import AuditSettings
 from .shape import CHECK
 from .view import Reply, View
 
-JSON_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "array": (list,),
-    "object": (dict,),
-    "boolean": (bool,),
-}
+FOREIGN_CALL = re.compile(
+    r"<\s*[|｜]\s*/?\s*(?:redacted_)?(?:tool|function)[\s_▁]*(?:calls?|outputs?|sep|response)(?![a-z])[^<>\n]{0,40}[|｜]\s*>"
+    r"|<\s*/?[|｜]DSML[|｜]|\[TOOL_CALLS?\]"
+)
 TOOL_PICTURES = "tool_images"
 """Folder of the pictures that tools made; every other picture belongs to the question."""
 
@@ -37,6 +36,8 @@ def check_conversation(view: View, settings: AuditSettings) -> Iterator[Finding]
     yield from _arguments(view)
     yield from _pictures(view, settings)
     yield from _markup(view)
+    if settings.profile.python_cells:
+        yield from check_cells(view)
     if settings.profile.our_keys:
         yield from _columns(view)
 
@@ -101,7 +102,7 @@ def _pairs(view: View) -> Iterator[Finding]:
 
 def _arguments(view: View) -> Iterator[Finding]:
     """Arguments are a JSON object in a string, for a declared tool, complete and of the declared types."""
-    schemas = {tool["function"]["name"]: tool["function"].get("parameters") or {} for tool in view.tools}
+    declared = {tool["function"]["name"]: takes(tool["function"]) for tool in view.tools}
     for reply, call in view.calls:
         if not isinstance(call.raw, str):
             yield _finding("arguments_not_text", reply.message, "arguments must be a JSON string")
@@ -110,20 +111,19 @@ def _arguments(view: View) -> Iterator[Finding]:
         if call.arguments is None:
             yield _finding("bad_arguments", reply.message, f"{call.name}: {call.problem}")
             continue
-        if call.name not in schemas:
+        if call.name not in declared:
             yield _finding("undeclared_tool", reply.message, repr(call.name))
             continue
-        schema = schemas[call.name]
-        properties = schema.get("properties") or {}
-        for name in schema.get("required") or ():
+        tool = declared[call.name]
+        for name in tool.required:
             if name not in call.arguments:
                 yield _finding("missing_argument", reply.message, f"{call.name} needs {name!r}")
         for name, value in call.arguments.items():
-            if name not in properties:
+            if name not in tool.types:
                 yield _finding("unknown_argument", reply.message, f"{call.name} has no {name!r}")
             elif value is None or isinstance(value, bool):
                 yield _finding("argument_type", reply.message, f"{name}: renders differently by version")
-            elif not isinstance(value, JSON_TYPES.get(properties[name].get("type", ""), (object,))):
+            elif not isinstance(value, tool.types[name]):
                 yield _finding("argument_type", reply.message, f"{name}: {type(value).__name__}")
 
 
@@ -167,7 +167,7 @@ def _markup_of_reply(reply: Reply) -> Iterator[Finding]:
     for part, text in enumerate(texts):
         for tag in ("<think>", "</think>", IMAGE_TAG):
             text = text.replace(tag, "")
-        found = find_markup(text, by_model=True) or (find_call_text(text) if part == 0 else None)
+        found = find_markup(text, by_model=True) or (part == 0 and find_call_text(text)) or _foreign_call(text)
         if not found:
             continue
         if found == "<tool_call>" and text.count("<tool_call>") > text.count("</tool_call>"):
@@ -179,6 +179,15 @@ def _markup_of_reply(reply: Reply) -> Iterator[Finding]:
         for value in _strings(call.arguments):
             if found := find_markup(value, by_model=True):
                 yield _finding("markup_in_arguments", reply.message, found, around(value, found))
+
+
+def _foreign_call(text: str) -> str | None:
+    """A call token of another maker; ``<tool_call>`` itself is looked for already. Only what nobody writes who merely
+    speaks of calls, so that a thought may."""
+    if "<|" in text or "｜" in text or "[TOOL_CALL" in text:
+        found = FOREIGN_CALL.search(text)
+        return found.group() if found else None
+    return None
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""No id, no question and no fingerprint stands in the file twice."""
+"""No id, no question and no fingerprint stands in the file twice; in files that are not ours, no id and no row."""
 
 from __future__ import annotations
 
@@ -25,22 +25,34 @@ class Duplicates:
 
     def check(self, view: View, line: int) -> Iterator[Finding]:
         """Same id; or same question text (case and white space apart) about the same pictures; or the fingerprint of
-        another row, which says that one of the two names the wrong sample."""
+        another row, which says that one of the two names the wrong sample. Where a question may have several
+        trajectories, only the same one again counts."""
         row_id = view.row.get("id")
-        if isinstance(row_id, str) and (first := self._ids.setdefault(_short(row_id), line)) != line:
+        if type(row_id) in (str, int) and (first := self._ids.setdefault(_short(str(row_id)), line)) != line:
             yield Finding(check=CHECK, reason="id", detail=f"also on line {first}")
         asked = [message["content"] for message in view.messages if message["role"] == "user"]
         pictures = asked[0].count(IMAGE_TAG) if asked else 0
         text = " ".join("\n".join(asked).replace(IMAGE_TAG, " ").casefold().split())
-        key = _short("\x1f".join([text, *view.images[:pictures]]))
-        if (first := self._questions.setdefault(key, line)) != line:
-            yield Finding(check=CHECK, reason="question", detail=f"also on line {first}")
+        parts = [text, *view.images[:pictures]]
+        if not view.profile.one_row_a_question:
+            parts += _said(view)
+        if (first := self._questions.setdefault(_short("\x1f".join(parts)), line)) != line:
+            reason = "question" if view.profile.one_row_a_question else "row"
+            yield Finding(check=CHECK, reason=reason, detail=f"also on line {first}")
         if not self.fingerprints:
             return
         lineage = view.row.get("lineage")
         mark = lineage.get("fingerprint") if isinstance(lineage, dict) else None
         if isinstance(mark, str) and mark and (first := self._fingerprints.setdefault(_short(mark), line)) != line:
             yield Finding(check=CHECK, reason="fingerprint", detail=f"also on line {first}")
+
+
+def _said(view: View) -> Iterator[str]:
+    """What the model wrote in all turns: text and calls, ids aside."""
+    for reply in view.replies:
+        yield reply.text
+        for call in reply.calls:
+            yield f"{call.name}\x1e{call.raw}"
 
 
 def _short(text: str) -> int:

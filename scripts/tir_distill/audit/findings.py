@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,7 +55,7 @@ class Book:
     def add(self, row_id: str, line: int, findings: Iterable[Finding], *, warning: bool = False) -> int:
         """Write findings of one row down; returns how many there were."""
         count = 0
-        for item in findings:
+        for item in guarded(findings):
             count += 1
             entry = {
                 "id": row_id,
@@ -84,6 +84,22 @@ class Book:
             }
             for check in checks
         }
+
+
+def unreadable(error: Exception) -> Finding:
+    """An exception that no check foresaw, as a finding of the row that it came up in."""
+    return Finding(check="2_shape", reason="unreadable_row", detail=f"{type(error).__name__}: {error}")
+
+
+def guarded(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of a check, and one more where it breaks off: an odd row must not take the report of all others
+    away. What has no end and what has no memory is left to the caller."""
+    try:
+        yield from findings
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        yield unreadable(error)
 
 
 def around(text: str, piece: str) -> str:

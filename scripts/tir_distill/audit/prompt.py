@@ -24,6 +24,8 @@ class OnePrompt:
             )
             return
         system, tools = view.messages[0]["content"], view.row.get("tools")
+        if not system.strip():
+            yield Finding(check=CHECK, reason="empty_system", message=0, detail="the system text says nothing")
         if not isinstance(tools, str):  # said elsewhere
             return
         if self._first is None:

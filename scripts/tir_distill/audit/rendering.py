@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..export import IMAGE_TAG, Renderer, row_messages
 from ..records import BadRow
-from .findings import Finding
+from .findings import Finding, unreadable
 from .view import View
 
 CHECK = "6_rendering"
@@ -24,6 +24,10 @@ def render(view: View, renderer: Renderer) -> tuple[str | None, list[Finding]]:
         text = renderer.render(row_messages(view.messages), view.tools)
     except BadRow as error:
         return None, [Finding(check=CHECK, reason=error.reason, detail=error.detail)]
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        return None, [unreadable(error)]
     return text, [*_turns(view, text), *_tokens(view, text)]
 
 

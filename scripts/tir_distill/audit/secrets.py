@@ -8,7 +8,7 @@ What counts as a key, and what does not:
   and hold digits and letters.
 - Forty hexadecimal digits are a search key only where they are given to a name that ends in ``key`` and speaks of an
   API, Serper, a secret or an access; a key fingerprint or a cache key with a SHA-1 passes.
-- Text that only shows where a key goes (``sk-...``, ``YOUR_API_KEY``, ``Bearer <token>``) passes.
+- Text that only shows where a key goes (``sk-...``, ``YOUR_API_KEY``, ``Bearer <token>``, ``user:password@``) passes.
 - An example key on a page is treated like a real one: nobody can tell them apart, and a row is cheaper than a key.
 """
 
@@ -53,6 +53,16 @@ def _is_random(found: bytes) -> bool:
     return False
 
 
+PASSWORD_GOES_HERE = re.compile(rb"(?:my|your|the)?[_-]?(?:pass|passwd|password|secret)\w{0,3}", re.IGNORECASE)
+
+
+def _is_password(found: bytes) -> bool:
+    """Letters and digits, and not only the place where a password goes: ``{PASSWORD}``, ``$PASS1``, ``password1``."""
+    if found[:1] in b"${[%*" or PASSWORD_GOES_HERE.fullmatch(found):
+        return False
+    return bool(re.search(rb"\d", found) and re.search(rb"[A-Za-z]", found))
+
+
 KINDS = (
     Kind("api_key", (b"sk-",), re.compile(rb"(?<![\w-])sk-[\w-]{17,}"), _is_random),
     Kind(
@@ -66,6 +76,13 @@ KINDS = (
     Kind("google_key", (b"AIza",), re.compile(rb"\bAIza[\w-]{35}")),
     Kind("slack_token", (b"xox",), re.compile(rb"\bxox[abeoprs]-(?=[\w-]*\d)[\w-]{10,}")),
     Kind("private_key", (b"PRIVATE KEY-----",), re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
+    Kind("web_token", (b".eyJ",), re.compile(rb"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}")),
+    Kind(
+        "password_in_address",
+        (b"://",),
+        re.compile(rb"://[^\s/:@?#\"'<>\\]{0,64}:[^\s/:@?#\"'<>\\]{6,128}@(?=[\w.\[-])"),
+        lambda found: _is_password(found[3:-1].partition(b":")[2]),
+    ),
     Kind("bearer_token", (b"earer ",), re.compile(rb"[Bb]earer (?=[\w.~+/-]*\d)[\w.~+/-]{24,}=*")),
 )
 
@@ -74,6 +91,7 @@ NAMED = (re.compile(rb"key" + _GIVEN), re.compile(rb"token" + _GIVEN))
 """On a line in lower case: what is given to a name, forty hexadecimal digits or a value in an address. Two patterns,
 for one that begins with a literal is searched several times faster."""
 OF_A_SERVICE = re.compile(rb"(?:api|serper|secret|access)\w{0,12}[ _-]?$")
+PLACEHOLDERS = frozenset(b"your my the here goes insert replace example sample dummy placeholder".split())
 BEFORE = 24
 """Characters before ``key`` in which the name has to speak of a service."""
 
@@ -113,9 +131,17 @@ def _named(lower: bytes) -> bytes | None:
     for match in itertools.chain.from_iterable(pattern.finditer(lower) for pattern in NAMED):
         value = match.group(1)
         mixed = re.search(rb"\d", value) and re.search(rb"[a-z]", value)
-        if mixed and OF_A_SERVICE.search(lower[max(0, match.start() - BEFORE) : match.start()]):
+        before = lower[max(0, match.start() - BEFORE) : match.start()]
+        if mixed and OF_A_SERVICE.search(before) and not _is_placeholder(value):
             return value
     return None
+
+
+def _is_placeholder(value: bytes) -> bool:
+    """Words with a digit or two at their ends, one of which says that a value goes here."""
+    pieces = re.split(rb"[-_]", value)
+    worded = len(pieces) > 2 and all(re.fullmatch(rb"[a-z]+\d{0,2}", piece) for piece in pieces)
+    return worded and not PLACEHOLDERS.isdisjoint(piece.rstrip(b"0123456789") for piece in pieces)
 
 
 def _described(found: bytes) -> str:

@@ -22,6 +22,14 @@ class Profile:
     """Licence and lineage are required."""
     picture_places: bool
     """Picture tags stand first in the question and last in a result, as the exporter puts them."""
+    plain_pictures: bool
+    """Pictures are RGB or grey, upright, of one frame, as the sources store them; trainers convert what is not."""
+    one_row_a_question: bool
+    """A question stands in the file once; otherwise several trajectories of one question are sound."""
+    one_answer: bool
+    """A row answers once, in its last turn: a student that answers and goes on is stopped in the middle of it."""
+    python_cells: bool
+    """What is given to python is Python, unless the result says that it was not."""
     one_prompt: bool
     """Every row has the system text and the tools of the first one (seed section 4: one version only)."""
     enforced: frozenset[str]
@@ -36,6 +44,10 @@ PROFILES: Mapping[str, Profile] = {
         our_keys=True,
         provenance=True,
         picture_places=True,
+        plain_pictures=True,
+        one_row_a_question=True,
+        one_answer=True,
+        python_cells=True,
         one_prompt=True,
         enforced=frozenset(
             {
@@ -45,6 +57,7 @@ PROFILES: Mapping[str, Profile] = {
                 "letter_answers",
                 "median_think_chars",
                 "short_answer_rate",
+                "answers_as_reference",
             }
         ),
     ),
@@ -53,6 +66,10 @@ PROFILES: Mapping[str, Profile] = {
         our_keys=False,
         provenance=False,
         picture_places=False,
+        plain_pictures=False,
+        one_row_a_question=False,
+        one_answer=True,
+        python_cells=True,
         one_prompt=False,
         enforced=frozenset({"image_code_without_picture", "letter_answers"}),
         only_tools=frozenset({"python"}),
@@ -62,6 +79,10 @@ PROFILES: Mapping[str, Profile] = {
         our_keys=False,
         provenance=False,
         picture_places=False,
+        plain_pictures=False,
+        one_row_a_question=False,
+        one_answer=False,
+        python_cells=False,
         one_prompt=False,
         enforced=frozenset(),
     ),

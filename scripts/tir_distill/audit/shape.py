@@ -9,8 +9,10 @@ from typing import Any
 import orjson
 
 from ..export import LINEAGE_KEYS, ROW_KEYS, Row
-from .findings import Finding
+from ..records import TASK_TYPES
+from .findings import Finding, unreadable
 from .repeated import repeated_key
+from .schemas import problems
 from .settings import Profile
 from .view import View, reply_of
 
@@ -66,6 +68,15 @@ def check_shape(row: Row, profile: Profile, first: Mapping[str, type]) -> tuple[
 
     ``first``: name -> type of the file's first row, for files that are not ours.
     """
+    try:
+        return _check_shape(row, profile, first)
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        return [unreadable(error)], None
+
+
+def _check_shape(row: Row, profile: Profile, first: Mapping[str, type]) -> tuple[list[Finding], View | None]:
     found = list(_fields(row, profile, first))
     messages = row.get("messages")
     if not isinstance(messages, list) or not messages:
@@ -75,10 +86,12 @@ def check_shape(row: Row, profile: Profile, first: Mapping[str, type]) -> tuple[
     found += [*bad, *(item for item in tools if isinstance(item, Finding))]
     if bad:
         return found, None
+    found += _extras(messages, profile)
     replies = [reply_of(i, message) for i, message in enumerate(messages) if message["role"] == "assistant"]
     declared = [item for item in tools if not isinstance(item, Finding)]
-    images = [path for path in row.get("images") or () if isinstance(path, str)]
-    return found, View(row, messages, tuple(replies), declared, images)
+    stated = row.get("images")
+    images = [path for path in stated if isinstance(path, str)] if isinstance(stated, list) else []
+    return found, View(row, messages, tuple(replies), declared, images, profile)
 
 
 def _finding(reason: str, message: int | None = None, detail: str = "", excerpt: str = "") -> Finding:
@@ -104,10 +117,21 @@ def _fields(row: Row, profile: Profile, first: Mapping[str, type]) -> Iterator[F
     images = row.get("images")
     if isinstance(images, list) and not all(isinstance(path, str) for path in images):
         yield _finding("wrong_type", detail="images: every entry must be a path")
+    if profile.our_keys:
+        yield from _our_values(row)
     lineage = row.get("lineage")
     if profile.our_keys and isinstance(lineage, dict) and tuple(lineage) != LINEAGE_KEYS and lineage:
         for name in lineage.keys() - set(LINEAGE_KEYS):
             yield _finding("unexpected_key", detail=f"lineage.{name}")
+
+
+def _our_values(row: Row) -> Iterator[Finding]:
+    """Values of the right type that no row of ours has."""
+    task, samples = row.get("task_type"), row.get("n_samples")
+    if isinstance(task, str) and task and task not in TASK_TYPES:
+        yield _finding("unknown_task", detail=f"{task!r}: the figures of searching would pass it over")
+    if type(samples) is int and samples < 1:
+        yield _finding("bad_count", detail=f"n_samples {samples}: the row is a sample itself")
 
 
 def _messages(messages: list[Any]) -> Iterator[Finding]:
@@ -129,6 +153,21 @@ def _messages(messages: list[Any]) -> Iterator[Finding]:
             yield _finding("wrong_type", index, "tool_calls must be absent or a list with a call in it")
         elif calls is not None and not all(_is_call(item) for item in calls):
             yield _finding("bad_call", index, 'expected {"id", "type": "function", "function": {"name", "arguments"}}')
+
+
+def _extras(messages: Sequence[Mapping[str, Any]], profile: Profile) -> Iterator[Finding]:
+    """Fields of messages that the other checks pass over."""
+    for index, message in enumerate(messages):
+        if "loss" in message:
+            loss = message["loss"]
+            if not (loss is None or (isinstance(loss, bool | int | float) and loss in (0, 1))):
+                yield _finding("bad_loss", index, f"{loss!r}: true or false is expected")
+            elif profile.our_keys and message["role"] == "assistant" and loss is not None and not loss:
+                yield _finding("not_learned", index, "every reply of these rows is trained on")
+        if "tool_calls" in message and message["role"] != "assistant":
+            yield _finding("call_by_other_role", index, f"a {message['role']} message cannot call: the calls are lost")
+        if not isinstance(message.get("name", ""), str | None):
+            yield _finding("wrong_type", index, f"name: {type(message['name']).__name__}, expected str")
 
 
 def _is_call(item: Any) -> bool:
@@ -175,6 +214,8 @@ def _read_tools(value: str, only: frozenset[str] | None) -> Iterator[Finding | M
             yield _finding("bad_tools", detail='a tool must be {"type": "function", "function": {"name", ...}}')
             continue
         names.append(function["name"])
+        for problem in problems(function):
+            yield _finding("bad_tools", detail=problem)
         yield tool
     if len(set(names)) != len(names):
         yield _finding("bad_tools", detail="a tool is declared twice")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 
 from ..records.behaviour import find_answer
@@ -10,6 +11,8 @@ from .settings import AuditSettings
 from .view import CLOSE, OPEN, View
 
 CHECK = "1_thinking"
+BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are drawn as nothing."""
 
 
 def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
@@ -18,8 +21,11 @@ def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
         opened, closed = reply.text.count(OPEN), reply.text.count(CLOSE)
         excerpt = reply.text[:160]
         if reply.thinking is not None:
-            if not reply.thinking:
+            if not shows(reply.thinking):
                 yield Finding(check=CHECK, reason="empty_think", message=reply.message, excerpt=excerpt)
+            elif is_one_character(reply.thinking):
+                detail = f"{reply.thinking[0]!r} over and over"
+                yield Finding(check=CHECK, reason="no_thought", message=reply.message, detail=detail, excerpt=excerpt)
             elif len(reply.thinking) < settings.min_think_chars:
                 detail = f"{len(reply.thinking)} characters, at least {settings.min_think_chars} expected"
                 yield Finding(check=CHECK, reason="short_think", message=reply.message, detail=detail, excerpt=excerpt)
@@ -32,17 +38,36 @@ def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
             yield Finding(check=CHECK, reason="stray_think_end", message=reply.message, excerpt=place)
         elif opened == closed:
             yield Finding(check=CHECK, reason="two_thinks", message=reply.message, excerpt=excerpt)
-    if settings.profile.our_keys:
+    if settings.profile.one_answer:
         yield from _answers(view)
     last = len(view.messages) - 1
     if view.messages[last]["role"] != "assistant":
         yield Finding(check=CHECK, reason="ends_with_tool", message=last, detail=str(view.messages[last]["role"]))
         return
     reply = view.replies[-1]
+    text = reply.visible
     if reply.calls:
         yield Finding(check=CHECK, reason="ends_with_call", message=last)
-    elif not find_answer(reply.visible) and reply.visible.count("<answer>") <= reply.visible.count("</answer>"):
-        yield Finding(check=CHECK, reason="no_answer", message=last, excerpt=reply.visible[-160:])
+    elif not shows(find_answer(text) or ""):
+        if text.count("<answer>") <= text.count("</answer>"):
+            yield Finding(check=CHECK, reason="no_answer", message=last, excerpt=text[-160:])
+    elif settings.profile.our_keys and _has_words(after := text.rpartition("<answer>")[2].partition("</answer>")[2]):
+        yield Finding(check=CHECK, reason="text_after_answer", message=last, excerpt=after.strip()[:160])
+
+
+def shows(text: str) -> bool:
+    """Whether there is anything to see: a letter, digit, sign or mark. White space and what has no width is nothing."""
+    return any(unicodedata.category(char)[0] in "LNPS" and char not in BLANK for char in text)
+
+
+def is_one_character(text: str) -> bool:
+    """Whether a text is one character again and again, white space aside."""
+    return not text.strip(f"{text[0]} \t\r\n\u3000")
+
+
+def _has_words(text: str) -> bool:
+    """Marks alone (a full stop, closing asterisks) say nothing."""
+    return any(map(str.isalnum, text))
 
 
 def _answers(view: View) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..export import parse_arguments
 from ..records import BadRow
+from .settings import Profile
 
 OPEN, CLOSE = "<think>", "</think>"
 
@@ -44,6 +45,8 @@ class View:
     replies: tuple[Reply, ...]
     tools: list[Mapping[str, Any]]
     images: list[str]
+    profile: Profile
+    """What the file that the row stands in must be."""
 
     @property
     def calls(self) -> list[tuple[Reply, Call]]:

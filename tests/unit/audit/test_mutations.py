@@ -16,7 +16,7 @@ import orjson
 import pytest
 from PIL import Image
 
-from audit_helpers import EVALUATION_QUESTION, EVALUATION_TEXT, Index, Row, audit, clean_rows
+from audit_helpers import EVALUATION_QUESTION, EVALUATION_TEXT, Index, Row, audit, clean_rows, four_columns, python_only
 from tir_distill.audit.loader import check_loader
 from tir_distill.audit.pictures import Pictures
 from tir_distill.records import AuditFailed, ExitCode
@@ -205,6 +205,8 @@ LOWER_KEY = "sk-" + "a1b2c3d4e5f6a7b8" * 2
 HUB_KEY = "hf_" + "aBcDeFgHiJ" * 3 + "kLmN"
 OTHER_HUB_KEY = "ms-" + "01234567-89ab-cdef-0123-456789abcdef"
 CLOUD_KEY = "AK" + "IA" + "ABCDEFGH12345678"
+WEB_TOKEN = ".".join(("eyJ" + "hbGciOiJIUzI1NiJ9", "eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0", "SflKxwRJSMeKKF2QT4fwpMeJf36"))
+ADDRESS_KEY = "https://reader:" + "S3cr3tPass99" + "@example.org/a"
 CODE_KEY = "gh" + "p_" + "aB3" * 12
 CHAT_KEY = "xo" + "xb-" + "123456789012-abcdefABCDEF"
 NESTED = "[" * 900 + "]" * 900
@@ -270,8 +272,7 @@ def legacy(function: Callable[[Row], object]) -> Callable[[list[Any], Path], Non
     """Rows of another maker: three columns only, then the defect."""
 
     def plant(rows: list[Any], _root: Path) -> None:
-        for index, row in enumerate(rows):
-            rows[index] = {key: row[key] for key in ("id", "messages", "images", "tools")}
+        rows[:] = four_columns(rows)
         for row in rows:
             function(row)
 
@@ -283,6 +284,79 @@ def only_python(row: Row) -> None:
     row["tools"] = orjson.dumps(tools).decode()
 
 
+def legacy_python(index: int, old: str, new: str) -> Callable[[list[Any], Path], None]:
+    """Converted rows (system, user, call, result, answer), then the defect in row 1."""
+
+    def plant(rows: list[Any], root: Path) -> None:
+        rows[:] = python_only(rows)
+        at(index, old, new)(rows, root)
+
+    return plant
+
+
+def others(plant: Callable[[list[Any], Path], None]) -> Callable[[list[Any], Path], None]:
+    """The same defect in rows of another maker."""
+
+    def plant_there(rows: list[Any], root: Path) -> None:
+        rows[:] = four_columns(rows)
+        plant(rows, root)
+
+    return plant_there
+
+
+def tool(part: str, value: Any, *names: str) -> Callable[[list[Any], Path], None]:
+    """Give the first tool of row 1 another ``parameters``, or another value below it."""
+
+    def function(row: Row) -> None:
+        tools = orjson.loads(row["tools"])
+        place = tools[0]["function"]
+        for name in names:
+            place = place[name]
+        place[part] = value
+        row["tools"] = orjson.dumps(tools).decode()
+
+    return change(function)
+
+
+def folder_link_out(rows: list[Any], root: Path) -> None:
+    outside = root.parent / f"{root.name}_outside"
+    outside.mkdir()
+    (root / rows[1]["images"][0]).rename(outside / "a.png")
+    (root / "shelf").symlink_to(outside)
+    rows[1]["images"][0] = "shelf/a.png"
+
+
+def link_in_a_circle(rows: list[Any], root: Path) -> None:
+    picture = root / rows[1]["images"][0]
+    picture.unlink()
+    picture.symlink_to(picture)
+
+
+def number_ids(rows: list[Any], _root: Path) -> None:
+    rows[:] = four_columns(rows)
+    for number, row in enumerate(rows):
+        row["id"] = max(number, 2)
+
+
+def unlearned(row: Row) -> None:
+    for item in row["messages"]:
+        if item["role"] == "assistant":
+            item["loss"] = False
+
+
+def said_again(rows: list[Any], _root: Path) -> None:
+    rows[:] = four_columns(rows)
+    rows.append({**copy.deepcopy(rows[1]), "id": "again"})
+
+
+def evaluation_palette(rows: list[Any], root: Path) -> None:
+    """The index holds the picture of row 1, which is then stored with a palette."""
+    evaluation_picture(0)(rows, root)
+    rows[:] = four_columns(rows)
+    file(lambda data: saved(Image.open(io.BytesIO(data)).convert("P"), "PNG")(data))(rows, root)
+
+
+ANOTHER_CALL = [{"id": "call_9_9", "type": "function", "function": {"name": "search", "arguments": '{"query":"a"}'}}]
 INDEX_PICTURE = Index()
 OPEN_CALL = "<tool_call>\n<function=search>\n<parameter=query>\nx\n</parameter>\n</function>"
 T, S, C, B, E, R = "1_thinking", "2_shape", "3_truncation", "4_behaviour", "5_overlap", "6_rendering"
@@ -366,6 +440,30 @@ def cases() -> list[Planted]:
             change(lambda row: row.__setitem__("messages", row["messages"][:3])),
             also=frozenset({S, R}),
         ),
+        Planted(
+            "two answers in a converted row",
+            T,
+            "two_answers",
+            4,
+            legacy_python(4, "</answer>", "</answer> or <answer>Bombay</answer>"),
+            {"profile": "legacy_python"},
+        ),
+        Planted(
+            "early answer in a converted row",
+            T,
+            "early_answer",
+            2,
+            legacy_python(2, "</think>\n\n", "</think>\n\n<answer>Pune</answer>"),
+            {"profile": "legacy_python"},
+        ),
+        Planted(
+            "text after the answer", T, "text_after_answer", 8, at(8, "</answer>", "</answer> But wait, I look again.")
+        ),
+        Planted("a second </answer>", T, "text_after_answer", 8, at(8, "</answer>", "</answer></answer>")),
+        Planted("answer of zero-width characters", T, "no_answer", 8, at(8, "Mumbai", "\u200b\u2060\ufeff")),
+        Planted("thinking of full stops", T, "no_thought", 6, think(6, "." * 40)),
+        Planted("thinking of one character, spaced", T, "no_thought", 2, think(2, "- - -\n- - - - -\t- - - -")),
+        Planted("thinking of zero-width characters", T, "empty_think", 6, think(6, "\u200b" * 40)),
         Planted("ends in a tool result", T, "ends_with_tool", 7, change(lambda row: row["messages"].pop())),
         # 2: shape
         Planted("call without result", S, "call_without_result", 2, change(lambda row: row["messages"].pop(3))),
@@ -586,6 +684,37 @@ def cases() -> list[Planted]:
             legacy(lambda row: None),
             {"profile": "legacy_python"},
         ),
+        Planted("a tool's parameters no object", S, "bad_tools", None, tool("parameters", "none")),
+        Planted("a tool's properties a list", S, "bad_tools", None, tool("properties", ["query"], "parameters")),
+        Planted("a tool's property null", S, "bad_tools", None, tool("query", None, "parameters", "properties")),
+        Planted("a type that is no name", S, "bad_tools", None, tool("type", 7, "parameters", "properties", "query")),
+        Planted("a number for what is required", S, "bad_tools", None, tool("required", 5, "parameters")),
+        Planted("half a loss", S, "bad_loss", 2, message(2, "loss", 0.5)),
+        Planted("an object for a loss", S, "bad_loss", 6, message(6, "loss", {})),
+        Planted("loss as text", S, "bad_loss", 8, message(8, "loss", "false")),
+        Planted("a reply that is not learned", S, "not_learned", 6, message(6, "loss", False)),
+        Planted("loss 0", S, "not_learned", 8, message(8, "loss", 0)),
+        Planted("a call of the user", S, "call_by_other_role", 1, message(1, "tool_calls", ANOTHER_CALL)),
+        Planted("a call in a result", S, "call_by_other_role", 3, message(3, "tool_calls", ANOTHER_CALL)),
+        Planted("a number for a name", S, "wrong_type", 3, message(3, "name", 5)),
+        Planted(
+            "a system text of white space",
+            S,
+            "empty_system",
+            0,
+            every(lambda row: row["messages"][0].__setitem__("content", " \n")),
+        ),
+        Planted("a task that is none", S, "unknown_task", None, put("task_type", "imagesearch")),
+        Planted("a list for a task", S, "wrong_type", None, put("task_type", ["image_search"])),
+        Planted("no samples", S, "bad_count", None, put("n_samples", 0)),
+        Planted("code that does not parse", S, "not_python", 2, argument("code", "image_1.crop((0, 0, 9, 9)", 2)),
+        Planted(
+            "code in a fence", S, "not_python", 2, argument("code", "```python\nimage_1.crop((0, 0, 9, 9))\n```", 2)
+        ),
+        Planted("another maker's call in thinking", S, "call_as_text", 6, add(6, "<｜tool▁calls▁begin｜>")),
+        Planted("a third maker's call in thinking", S, "call_as_text", 6, add(6, "<|tool_call_begin|>")),
+        Planted("a third maker's call in the answer", S, "call_as_text", 8, add(8, "<|tool_calls_section_begin|>")),
+        Planted("a fourth maker's call in thinking", S, "call_as_text", 2, add(2, "[TOOL_CALLS]")),
         # 3: truncation
         Planted("truncation marker in a reply", C, "marker", 8, add(8, "[tool output truncated]")),
         Planted("truncation marker in thinking", C, "marker", 6, add(6, "[truncated]")),
@@ -629,6 +758,7 @@ def cases() -> list[Planted]:
         Planted(
             "hardly any search", B, "threshold_mean_searches", None, nothing, {"settings": {"min_mean_searches": 9.0}}
         ),
+        Planted("nothing learned in the whole file", B, "nothing_learned", None, legacy(unlearned), {"profile": "any"}),
         # 5: overlap
         Planted("evaluation question", E, "question", 1, question_of(EVALUATION_QUESTION)),
         Planted("evaluation picture in the question", E, "picture", 1, evaluation_picture(0), {"index": INDEX_PICTURE}),
@@ -642,6 +772,14 @@ def cases() -> list[Planted]:
             4,
             add(4, EVALUATION_TEXT),
             {"settings": {"evaluation_text_fails": True}},
+        ),
+        Planted(
+            "evaluation picture with a palette",
+            E,
+            "picture",
+            1,
+            evaluation_palette,
+            {"profile": "any", "index": INDEX_PICTURE},
         ),
         Planted("no evaluation index", E, "no_index", None, nothing, {"index": None}),
         # 6: rendering
@@ -706,6 +844,32 @@ def cases() -> list[Planted]:
         Planted("path that climbs out", "pictures", "outside_root", None, picture_path("../secret.png")),
         Planted("absolute path", "pictures", "outside_root", None, picture_path("/etc/hostname")),
         Planted("link that leaves the root", "pictures", "outside_root", None, link_out),
+        Planted("folder link that leaves the root", "pictures", "outside_root", None, folder_link_out),
+        Planted("link in a circle", "pictures", "missing", None, link_in_a_circle),
+        Planted("path of 5,000 characters", "pictures", "missing", None, picture_path("a" * 5000)),
+        Planted(
+            "a picture inside the row",
+            "pictures",
+            "not_a_file",
+            None,
+            picture_path("data:image/png;base64," + "iVBO" * 99),
+        ),
+        Planted(
+            "another maker's picture of 300 : 1",
+            "pictures",
+            "shape",
+            None,
+            others(file(saved(Image.new("RGB", (600, 2)), "PNG"))),
+            {"profile": "any"},
+        ),
+        Planted(
+            "16-bit picture that would turn white",
+            "pictures",
+            "too_deep",
+            None,
+            others(file(saved(Image.new("I;16", (40, 40), 40_000), "PNG"))),
+            {"profile": "any"},
+        ),
         # loader
         Planted(
             "column that changes its type",
@@ -738,6 +902,8 @@ def cases() -> list[Planted]:
         Planted("id twice", "duplicates", "id", None, same_id),
         Planted("question twice", "duplicates", "question", None, same_question),
         Planted("fingerprint of another row", "duplicates", "fingerprint", None, fingerprint_of_another),
+        Planted("number for an id twice", "duplicates", "id", None, number_ids, {"profile": "any"}),
+        Planted("another maker's row twice", "duplicates", "row", None, said_again, {"profile": "any"}),
         Planted("row twice", "duplicates", "question", None, lambda rows, _root: rows.append(rows[1])),
         # secrets
         Planted(
@@ -798,6 +964,8 @@ def cases() -> list[Planted]:
             argument("code", 'import PIL; k = "a\\"b7Q9z4"', 2),
             {"secret_values": ('a\\"b7Q9z4',)},
         ),
+        Planted("web token in a page", "secrets", "web_token", None, add(3, WEB_TOKEN)),
+        Planted("password in an address", "secrets", "password_in_address", None, add(7, ADDRESS_KEY)),
         Planted("private key in a page", "secrets", "private_key", None, add(3, "-----BEGIN RSA PRIVATE KEY-----")),
         # licence and lineage
         Planted("blank licence", "licence", "missing", None, put("licence", " ")),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
-import orjson
 import pytest
 
-from audit_helpers import Row, audit, clean_rows, settings, tokens, write
+from audit_helpers import audit, clean_rows, python_only, settings, tokens, write
 from export_helpers import SETTINGS, places, row, trajectory
 from tir_distill.audit import Finding
 from tir_distill.audit.findings import EXCERPTS, Book
@@ -16,28 +15,6 @@ from tir_distill.audit.loader import check_loader
 from tir_distill.config import load
 from tir_distill.export import to_row
 from tir_distill.records import UsageError
-
-
-def python_only(rows: list[Row]) -> list[Row]:
-    """What the legacy converter makes: four columns, one tool, no search."""
-    out = []
-    for item in rows:
-        messages = copy.deepcopy(item["messages"])
-        calls = messages[2]["tool_calls"]
-        keep = next((call for call in calls if call["function"]["name"] == "python"), None)
-        if keep is None:
-            continue
-        messages[2]["tool_calls"] = [keep]
-        tools = [tool for tool in orjson.loads(item["tools"]) if tool["function"]["name"] == "python"]
-        out.append(
-            {
-                "id": item["id"],
-                "messages": [*messages[:3], messages[5], messages[8]],
-                "images": item["images"],
-                "tools": orjson.dumps(tools).decode(),
-            }
-        )
-    return out
 
 
 def test_python_only_rows_pass_the_profile_made_for_them_and_no_other(tmp_path: Path) -> None:
