@@ -52,8 +52,6 @@ def file_names(codes: Sequence[str], own: Sequence[str]) -> dict[str, str]:
     roots = {path.split("/")[1] for path in names if path.startswith("/")}
     taken = set(names.values())
     for code in codes:
-        if "'/" not in code and '"/' not in code:
-            continue
         for match in _FILE.finditer(code):
             _, path, root, name = match.groups()
             if path in names or not (root in roots or _ROOTS.fullmatch(root) or _PICTURE.fullmatch(name)):

@@ -15,15 +15,14 @@ from ..records.behaviour import has_image_code, has_search
 from ..records.conversation import assistant_content
 from ..records.neutralise import neutralise
 from .answers import in_answer_tags
-from .convention import file_names, renamer, runnable, with_input_object
+from .cells import is_stray, prepare
+from .convention import runnable
 from .letters import letter_of
 from .pictures import PictureStore, picture_bytes
 from .shapes import LegacyRow
 from .turns import NativeConversation, NativeTurn, python_call, to_turns
 
-_STRAY = re.compile(r"(?<!`)</code>")
 _AFTER_TAG = re.compile(r"(<image>)[ \t]*[\r\n]+")
-_ABSOLUTE_FILE = re.compile(r"/[^\n]{1,1000}\.\w{1,5}")
 _LINEAGE: dict[str, Any] = dict.fromkeys(LINEAGE_KEYS, "") | {
     "sample_index": 0,
     "seed": "0",
@@ -80,7 +79,6 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     name = legacy.id
     conversation = to_turns(legacy.messages, name)
     turns = conversation.turns
-    _give_input_object(turns)
     last = turns[-1]
     last.text = in_answer_tags(last.text)
     user = _tags_joined(conversation.user.strip())
@@ -91,7 +89,7 @@ def convert(legacy: LegacyRow, settings: LegacySettings, store: PictureStore) ->
     if missing:
         user = IMAGE_TAG * missing + user  # ms-swift puts missing tags there too
         given += missing
-    _rename_files(turns, _own_paths(legacy, given))
+    prepare(turns, legacy, given)
 
     messages: list[Row] = [
         {"role": "system", "content": settings.system},
@@ -126,36 +124,6 @@ def _tags_joined(text: str) -> str:
     return _AFTER_TAG.sub(r"\1", text) if IMAGE_TAG in text else text
 
 
-def _give_input_object(turns: Sequence[NativeTurn]) -> None:
-    if not any("input_image" in call.given for turn in turns for call in turn.calls):
-        return
-    places = [(turn, n) for turn in turns for n, call in enumerate(turn.calls) if call.name == "python"]
-    codes = [turn.calls[number].given for turn, number in places]
-    for (turn, number), code in zip(places, with_input_object(codes), strict=True):
-        turn.calls[number] = python_call(code)
-
-
-def _own_paths(legacy: LegacyRow, given: int) -> Sequence[str]:
-    """Absolute paths of the question's pictures: those that the question states, else those in the row's list."""
-    if legacy.image_paths or not any(
-        isinstance(value, str) and value.startswith("/") for value in legacy.images[:given]
-    ):
-        return legacy.image_paths
-    return [value if _ABSOLUTE_FILE.fullmatch(str(value)) else "" for value in legacy.images[:given]]
-
-
-def _rename_files(turns: Sequence[NativeTurn], own: Sequence[str]) -> None:
-    """Files of other machines by their names here, wherever the row speaks of them: code, results, thoughts, text."""
-    names = file_names([call.given for turn in turns for call in turn.calls if call.name == "python"], own)
-    if not names:
-        return
-    rename = renamer(names)
-    for turn in turns:
-        turn.thinking, turn.text = rename(turn.thinking), rename(turn.text)
-        turn.calls = [python_call(rename(call.given)) if call.name == "python" else call for call in turn.calls]
-        turn.results = list(map(rename, turn.results))
-
-
 def _row(
     legacy: LegacyRow,
     conversation: NativeConversation,
@@ -185,7 +153,9 @@ def _row(
         | {
             "sample": f"{settings.name}/{legacy.id}#0",
             "question": digest([conversation.user, legacy.answer]),
-            "fingerprint": digest([list(message if message.thinking else message[:2]) for message in legacy.messages]),
+            "fingerprint": digest(
+                [[role, text, thought] if thought else [role, text] for role, text, thought in legacy.messages]
+            ),
         },
     }
 
@@ -220,7 +190,7 @@ def _reply(turn: NativeTurn, index: int, calls: list[Row], name: str) -> Row:
             continue
         if found := find_markup(text, by_model=True):
             raise BadRow("markup_in_text", f"{name}: {found!r} in the {where} of turn {index}")
-        if _STRAY.search(text):  # a string of the code held the tag, and there the code was cut
+        if is_stray(text):  # a string of the code held the tag, and there the code was cut
             raise BadRow("stray_code_end", f"{name}: </code> without its beginning in the {where} of turn {index}")
     reply: Row = {"role": "assistant", "content": assistant_content(turn.thinking, turn.text), "turn": index}
     if calls:

@@ -21,10 +21,10 @@ _RESULTS = tuple(f"<{tag}>" for tag in RESULT_TAGS)
 _OPENING = re.compile(r"<(think|code(?!>`[^`])|tool_call|" + "|".join(RESULT_TAGS) + r")>|</think>")
 """``<code>`` with a single back tick behind it is a word of a sentence."""
 _NEXT_THINK = re.compile(r"</?think>|<answer>")
-_FENCE_HEAD = re.compile(r"```[\w+-]*[ \t\r]*\n?")
+_FENCE_HEAD = re.compile(r"(```|~~~)[\w+-]*[ \t\r]*\n?")
 _FENCED_BLOCK = re.compile(r"\s*```(?:python|py)?[ \t\r]*\n(.*?)(?:\n[ \t]*```|\Z)", re.S)
-_FENCE_OPENS = re.compile(r"\s*```[\w+-]*[ \t\r]*\n")
-_FENCE_ENDS = re.compile(r"\n[ \t]*```\s*(?:</code>|\Z|(?=<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>))")
+_FENCE_OPENS = re.compile(r"\s*(?:```|~~~)[\w+-]*[ \t\r]*\n")
+_FENCE_ENDS = re.compile(r"\n[ \t]*(?:```|~~~)\s*(?:</code>|\Z|(?=<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>))")
 _STOPS_CODE = re.compile(r"</code>|<(?:think|answer|" + "|".join(RESULT_TAGS) + r")>")
 _STOPS_CALL = re.compile(r"</tool_call>|<(?:code|answer|" + "|".join(RESULT_TAGS) + r")>")
 
@@ -143,12 +143,11 @@ def _source(text: str, start: int) -> tuple[str, int]:
 def unfenced(source: str) -> str:
     """Source without its Markdown fence, when it has one, and without blank lines around it."""
     body = source.strip()
-    if not body.startswith("```"):
-        return source.strip("\r\n")
     head = _FENCE_HEAD.match(body)
-    assert head is not None
+    if head is None:
+        return source.strip("\r\n")
     body = body[head.end() :]
-    return (body[:-3].rstrip(" \t") if body.endswith("```") else body).strip("\r\n")
+    return (body[:-3].rstrip(" \t") if body.endswith(head.group(1)) else body).strip("\r\n")
 
 
 def _until(text: str, start: int, stop: re.Pattern[str], closing: str) -> tuple[str, int]:

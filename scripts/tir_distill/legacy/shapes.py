@@ -86,11 +86,11 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
         images = row.get("image")
     if images is not None and not isinstance(images, list | tuple):
         images = [images]
-    if any(len(turn) > 2 and turn.get("tool_calls") for turn in turns):
-        turns = in_call_order(turns, name, pictures_apart=bool(images))
+    ordered = False
     messages: list[LegacyMessage] = []
     inline: list[Any] = []
-    for number, turn in enumerate(turns):
+    for number in range(len(turns)):
+        turn = turns[number]
         plain = turn.get("content")
         if type(plain) is str and "<image_clue_" not in plain and (len(turn) == 2 or not _more_than_text(turn)):
             usual = _USUAL_ROLES.get(str(turn.get("role")))
@@ -111,6 +111,8 @@ def _from_turns(row: Mapping[str, Any], turns: Sequence[Any], name: str, source:
                 messages.append(LegacyMessage(role, before + text, thinking))
                 continue
         if calls := turn.get("tool_calls"):
+            if not ordered:  # messages up to here keep their places
+                turns, ordered = in_call_order(turns, name, pictures_apart=bool(images)), True
             text += "".join(_as_call(orjson.dumps(call["function"]).decode()) for call in calls)
         messages.append(LegacyMessage(role, text, _thought(turn) if role == "assistant" else ""))
     if inline and images:
