@@ -73,7 +73,7 @@ async def open_rooms(
 ) -> AsyncIterator[Rooms]:
     """The real rooms of a shard. Raises UsageError for an address or a key that is missing or cannot be sent."""
     if config["search"]["backend"] == "serper":
-        refuse_unsendable("SERPER_API_KEY")
+        refuse_unsendable("SERPER_API_KEY", trimmed=True)
     refuse_unsendable(config["judge"]["key_env"])
     async with contextlib.AsyncExitStack() as stack:
         url = ledger_url(config)

@@ -32,9 +32,13 @@ class Endpoint:
         return {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
 
 
-def refuse_unsendable(key_env: str) -> None:
-    """Raise UsageError, without the key, when the variable holds a key that no HTTP header can carry."""
+def refuse_unsendable(key_env: str, *, trimmed: bool = False) -> None:
+    """Raise UsageError, without the key, when the variable holds a key that no HTTP header can carry.
+
+    ``trimmed``: whoever sends it leaves out white space around it.
+    """
     key = os.environ.get(key_env, "")
+    key = key.strip() if trimmed else key
     if not all(" " <= letter <= "~" for letter in key):
         raise UsageError(
             f"{key_env}: the key holds a line end or a character that is not ASCII (a dash or a quotation mark that was"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rollout_helpers import question, settings
+from rollout_helpers import question, settings, teacher
 from tir_distill.ledger import Ledger, LedgerSettings, ledger_url
 from tir_distill.records import Stopped, TirError, UsageError, read_json, shard_of, write_json, write_jsonl
 from tir_distill.rollout import Journal, journal_path
@@ -159,6 +159,21 @@ def test_a_second_process_is_refused_and_changes_nothing(
     assert read_json(out / "state" / "config.json") == {"first": True}
     assert read_json(out / "state" / "stop.json") == {"reason": "operator"}
     assert not list(tmp_path.glob("out.*"))
+
+
+@pytest.mark.parametrize("name", ["TEACHER_API_KEY", "SERPER_API_KEY", "JUDGE_API_KEY"])
+def test_a_key_that_no_header_carries_ends_the_command_before_it_asks_anybody(
+    distill: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path, name: str
+) -> None:
+    args = distill._parser().parse_args(["--in", str(file), "--img-root", str(tmp_path), "--out", str(tmp_path / "o")])
+    with teacher() as server:
+        for key, value in server.env.items():
+            monkeypatch.setenv(key, value)
+        monkeypatch.setenv(name, "sesame\u2011open")
+        with pytest.raises(UsageError, match=rf"^{name}: ") as caught:
+            distill.main(args)
+        assert server.received == 0
+    assert "sesame" not in str(caught.value)
 
 
 def open_ledger(config: Any, run: str) -> Ledger:

@@ -7,11 +7,13 @@ import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
+from ledger_helpers import open_ledger, sqlite_url
 from rollout_helpers import StubBooks
 from tir_distill.ledger import LedgerLost
 from tir_distill.records import Stopped, ToolCall, Usage, opening
@@ -80,7 +82,7 @@ def test_a_failed_request_gives_its_hold_back() -> None:
 
 def test_a_full_budget_stops_before_the_request() -> None:
     with pytest.raises(Stopped, match="budget_tokens"):
-        Meter(StubBooks(limit=10), "run", limited=True).hold(11)
+        asyncio.run(Meter(StubBooks(limit=10), "run", limited=True).hold(11))
 
 
 def png(width: int, height: int) -> bytes:
@@ -198,7 +200,7 @@ def test_a_nonsensical_count_is_cut() -> None:
 
 
 def test_a_paid_reply_is_handed_on_when_the_ledger_is_away() -> None:
-    """Its tokens are written down with the next ones; a hold that was not settled counts until the process ends."""
+    """Its tokens are written down before the next ones; until then its hold counts."""
 
     class Away(StubBooks):
         away = 0
@@ -212,16 +214,31 @@ def test_a_paid_reply_is_handed_on_when_the_ledger_is_away() -> None:
     books = Away(limit=100_000)
     meter = Meter(books, "run", limited=True)
     teacher = Metered(Fixed(), meter)
+    held = 500 + len(b"[]") + len(messages().joined()) + 500
     books.away = 1
     assert isinstance(ask(teacher, 1)[0], Reply)
-    held = books.tokens
-    assert held == 500 + len(b"[]") + len(messages().joined()) + 500
+    assert books.tokens == held
     assert isinstance(ask(teacher, 1)[0], Reply)
-    assert books.tokens == held + 600
-    books.away = 1
-    ask(teacher, 1)
+    assert books.tokens == 600
+    books.away = 2
+    assert isinstance(ask(teacher, 1)[0], Reply)
     with pytest.raises(LedgerLost):
-        books.away = 1
         meter.settle()
     meter.settle()
-    assert books.tokens == held * 2 + 900
+    assert books.tokens == 900
+
+
+@pytest.mark.parametrize("room", [0, 299])
+def test_a_limit_is_used_up_at_any_concurrency(tmp_path: Path, room: int) -> None:
+    """Each request holds H and uses 300. With 10 x 300 used, H of the limit is left: eleven requests are made, and the
+    twelfth would find 300 less. Nobody is turned away because of what others only hold."""
+    held = 500 + len(b"[]") + len(messages().joined()) + 500
+    ledger = open_ledger(sqlite_url(tmp_path), run="run", max_tokens_total=10 * 300 + held + room)
+    done = ask(Metered(Fixed(), Meter(ledger, "run", limited=True)), 40)
+    assert sum(isinstance(item, Reply) for item in done) == 11
+    assert sum(isinstance(item, Stopped) for item in done) == 29
+    assert ledger.run_totals("run").tokens == 3300
+    flag = ledger.stopped()
+    assert flag is not None
+    assert flag.reason == "budget_tokens"
+    ledger.close()

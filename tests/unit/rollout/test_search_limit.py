@@ -22,7 +22,7 @@ from rollout_helpers import (
     settings,
     teacher,
 )
-from tir_distill.records import Question, Stopped, ToolCall, ToolResult, Verdict
+from tir_distill.records import Question, Stopped, ToolCall, ToolResult, Verdict, write_jsonl
 from tir_distill.rollout.assemble import with_lower_limits
 
 
@@ -160,3 +160,29 @@ def test_lowered_limits_leave_everything_else() -> None:
     assert {key: value for key, value in lowered.items() if key != "plan"} == {
         key: value for key, value in config.items() if key != "plan"
     }
+
+
+def test_the_command_keeps_the_limit_over_adopted_samples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With the real rooms: 8 of 10 came with the pilot's sample, so the full run buys 2, and the provider sees 10."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[3] / "scripts"))
+    import distill_trajectories as distill
+
+    write_jsonl(tmp_path / "q.jsonl", [question(1).to_dict()])
+
+    def sample(name: str, *words: str) -> tuple[str, int, list[int], list[int]]:
+        out = tmp_path / "out" / name
+        places = ["--in", str(tmp_path / "q.jsonl"), "--img-root", str(tmp_path), "--out", str(out)]
+        distill.main(distill._parser().parse_args([*places, "--max-search-per-question", "10", *words]))
+        shard = out / "shards" / "all"
+        (end,) = lines(shard / "0000-of-0001.questions.jsonl")
+        rows = lines(shard / "0000-of-0001.trajectories.jsonl")
+        counts = [row["searches_billed"] for row in rows]
+        return end["status"], end["searches_billed"], [row["sample_index"] for row in rows], counts
+
+    with teacher(searching) as server:
+        for key, value in server.env.items():
+            monkeypatch.setenv(key, value)
+        assert sample("pilot", "--k-max", "1") == ("exhausted", 8, [0], [8])
+        adopted = sample("full", "--adopt", str(tmp_path / "out" / "pilot"))
+        assert adopted == ("stopped_question_budget", 10, [0, 1], [8, 2])
+        assert sum(server.tool_calls.values()) == 10

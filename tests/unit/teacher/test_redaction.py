@@ -58,3 +58,5 @@ def test_ordinary_keys_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_unsendable("SOME_API_KEY")
     monkeypatch.setenv("SOME_API_KEY", "sk-Ab_1.~+/=")
     refuse_unsendable("SOME_API_KEY")
+    monkeypatch.setenv("SOME_API_KEY", "sk-Ab_1\n")
+    refuse_unsendable("SOME_API_KEY", trimmed=True)
