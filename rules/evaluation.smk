@@ -55,7 +55,7 @@ rule evaluate_student:
         config=CONFIG,
     shell:
         "pilot_student.py evaluate --config {params.config:q} --mix-dir {params.mix:q} --student {input.student:q}"
-        " --gaia $(dirname {input.gaia:q}) --out $(dirname {output.metrics:q}) 2> {log:q}"
+        ' --gaia "$(dirname {input.gaia:q})" --out "$(dirname {output.metrics:q})" 2> {log:q}'
 
 
 rule judge_student:
@@ -73,7 +73,7 @@ rule judge_student:
         code=tir.code_digest("evaluation"),
         config=CONFIG,
     shell:
-        "pilot_gate.py judge --config {params.config:q} --run $(dirname {input.metrics:q}) --out {output:q} 2> {log:q}"
+        'pilot_gate.py judge --config {params.config:q} --run "$(dirname {input.metrics:q})" --out {output:q} 2> {log:q}'
 
 
 rule open_gate:

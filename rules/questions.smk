@@ -31,7 +31,7 @@ rule read_questions:
         config=CONFIG,
     shell:
         "read_questions.py --config {params.config:q} --bucket {wildcards.bucket:q}"
-        " --source-dir $(dirname {input:q}) --images {params.images:q} --out {output.table:q} 2> {log:q}"
+        ' --source-dir "$(dirname {input:q})" --images {params.images:q} --out {output.table:q} 2> {log:q}'
 
 
 rule read_evaluation:
@@ -54,7 +54,7 @@ rule read_evaluation:
         config=CONFIG,
     shell:
         "read_evaluation.py --config {params.config:q} --set {wildcards.set:q}"
-        " --source-dir $(dirname {input:q}) --out {output.table:q} 2> {log:q}"
+        ' --source-dir "$(dirname {input:q})" --out {output.table:q} 2> {log:q}'
 
 
 rule decontaminate:
@@ -108,7 +108,7 @@ rule select_questions:
     shell:
         "build_handover.py select --config {params.config:q} --buckets {input.kept:q}"
         " --evaluation {input.evaluation:q} --images {params.images:q}"
-        " --out $(dirname {output.phase:q}) 2> {log:q}"
+        ' --out "$(dirname {output.phase:q})" 2> {log:q}'
 
 
 rule pack_pictures:
@@ -127,7 +127,7 @@ rule pack_pictures:
     params:
         code=tir.code_digest("questions/image_tar.py"),
     shell:
-        "build_handover.py pictures --out $(dirname {output.pictures:q}) --hashes {output.hashes:q} 2> {log:q}"
+        'build_handover.py pictures --out "$(dirname {output.pictures:q})" --hashes {output.hashes:q} 2> {log:q}'
 
 
 rule pack_handover:
@@ -158,7 +158,7 @@ rule pack_handover:
         "build_handover.py pack --config {params.config:q} --hashes {input.hashes:q}"
         " --counts {input.counts:q} --kept {input.kept:q} --drops {input.drops:q}"
         " --evaluation {input.evaluation:q} --locks {input.locks:q}"
-        " --out $(dirname {output.manifest:q}) 2> {log:q}"
+        ' --out "$(dirname {output.manifest:q})" 2> {log:q}'
 
 
 rule contact_sheet:

@@ -24,7 +24,7 @@ rule draw_demo_sources:
         code=tir.code_digest("demo"),
         world=tir.data_digest("demo"),
     shell:
-        "draw_demo_sources.py --out $(dirname {output.drawn:q}) --seed {params.seed} --marker {output.drawn:q} 2> {log:q}"
+        'draw_demo_sources.py --out "$(dirname {output.drawn:q})" --seed {params.seed} --marker {output.drawn:q} 2> {log:q}'
 
 
 rule fetch_source:
@@ -44,7 +44,7 @@ rule fetch_source:
         config=CONFIG,
     shell:
         "fetch_source.py --config {params.config:q} --source {wildcards.source:q}"
-        " --out $(dirname {output:q}) 2> {log:q}"
+        ' --out "$(dirname {output:q})" 2> {log:q}'
 
 
 rule fetch_template:
@@ -56,4 +56,4 @@ rule fetch_template:
     conda:
         "../envs/tir-distill.yaml"
     shell:
-        "fetch_template.py --out $(dirname {output:q}) 2> {log:q}"
+        'fetch_template.py --out "$(dirname {output:q})" 2> {log:q}'

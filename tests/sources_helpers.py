@@ -41,6 +41,10 @@ class Hub:
     lie: dict[str, bytes] = field(default_factory=dict)
     """Bodies that differ from what the listing promises (same length)."""
     hide_sha256: bool = False
+    refuse_range: bool = False
+    """Answer 416 to every request for a part of a file."""
+    deep_listing: bool = False
+    """Answer every listing with JSON that is nested too deep."""
     requests: list[tuple[str, str, str]] = field(default_factory=list)
     """(method, path, range)."""
     sent: dict[str, int] = field(default_factory=dict)
@@ -99,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def _json(self, value: Any) -> None:
-        data = json.dumps(value).encode()
+        data = b"[" * 200_000 if self.hub.deep_listing else json.dumps(value).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
@@ -154,6 +158,8 @@ class _Handler(BaseHTTPRequestHandler):
         start = 0
         if match := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
             start = int(match[1])
+        if start and hub.refuse_range:
+            return self._error(416)
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")

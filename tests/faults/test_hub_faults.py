@@ -231,6 +231,46 @@ def test_killed_at_60_percent_and_run_again_only_the_rest_is_fetched(kind: str, 
     assert (tmp_path / "out" / "big.zip").read_bytes() == hub.files["big.zip"]
 
 
+def test_a_server_that_does_not_continue_a_file_gives_it_from_the_start(
+    kind: str, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HTTP 416 on the rest of a cut-off file must not stop the source for ever."""
+    hub.files["data/train-0.parquet"] = body = parquet(
+        [{"question": f"q{i}", "pad": os.urandom(99)} for i in range(9000)]
+    )
+    path = config(tmp_path, kind)
+    hub.cut_at = 600_000
+    code, _ = fetch(path, tmp_path / "out", capsys)
+    assert code == 2
+    hub.heal()
+    hub.refuse_range = True
+    code, said = fetch(path, tmp_path / "out", capsys)
+    assert code == 0, said
+    assert (tmp_path / "out/data/train-0.parquet").read_bytes() == body
+    assert [p.name for p in (tmp_path / "out/data").iterdir()] == ["train-0.parquet"]
+
+
+@pytest.mark.parametrize("name", ["lock.json", ".fetching", "x" * 300 + ".parquet"])
+def test_a_listed_name_that_cannot_be_stored_is_refused(
+    kind: str, name: str, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.files[name] = b"not ours"
+    code, said = fetch(config(tmp_path, kind, files=["*"]), tmp_path / "out", capsys)
+    assert code == 1
+    assert "under a name that cannot be stored here" in said
+    assert not (tmp_path / "out/lock.json").exists()
+    assert (tmp_path / "out/.fetching").read_bytes() == b""
+
+
+def test_a_listing_nested_too_deep_is_one_line(
+    kind: str, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.deep_listing = True
+    code, said = fetch(config(tmp_path, kind), tmp_path / "out", capsys)
+    assert code in (1, 2)
+    assert "Traceback" not in said
+
+
 def _bytes_on_disk(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("big.zip.*")) if folder.exists() else 0
 

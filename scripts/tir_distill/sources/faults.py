@@ -60,6 +60,11 @@ def unreachable(repo: str, hub: str, error: BaseException) -> Stopped:
     return Stopped("hub_unreachable", f"{repo}: no connection to {hub} ({text}); run again, what was fetched stays")
 
 
+def unreadable(repo: str, hub: str, error: BaseException) -> TirError:
+    """An answer that no parser takes, such as lists nested a hundred thousand deep."""
+    return TirError(f"{repo}: the answer of {hub} cannot be read ({error}); check the endpoint")
+
+
 def short_body(path: str, got: int, expected: int) -> Stopped:
     """The server closed the connection early, again and again."""
     return Stopped(

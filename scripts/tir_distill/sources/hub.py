@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import logging
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,6 +29,11 @@ from .tables import count_rows
 log = logging.getLogger("tir_distill")
 
 LISTING_ATTEMPTS = 4
+BUSY = ".fetching"
+OUR_NAMES = (NAME, BUSY)
+"""Files of a source folder that are ours, whatever a hub lists."""
+MAX_NAME_BYTES = 200
+"""File systems take 255; a file that is under way has a longer name."""
 
 BACKENDS: dict[str, Callable[[SourceSettings], Backend]] = {
     "huggingface": HuggingFaceBackend,
@@ -78,7 +84,7 @@ def _fetch(
 def alone(folder: Path) -> Iterator[None]:
     """Keep other processes from fetching into the same folder at the same time. Raises TirError when one does."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".fetching").open("wb") as handle:
+    with (folder / BUSY).open("wb") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -117,6 +123,11 @@ def _one(settings: SourceSettings, backend: Backend, listing: Listing, file: Rem
     parts = Path(file.path).parts
     if Path(file.path).is_absolute() or ".." in parts:
         raise TirError(f"{settings.repo}: the hub lists a file outside its folder: {file.path!r}")
+    if file.path in OUR_NAMES or "\0" in file.path or any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in parts):
+        raise TirError(
+            f"{settings.repo}: the hub lists a file under a name that cannot be stored here: {file.path[:80]!r}; "
+            f"leave it out of sources.sets.{settings.id}.files"
+        )
     target = folder / file.path
     if not file.matches(target):
         log.info("%s: fetching %s", settings.repo, file.path)

@@ -8,6 +8,7 @@ file kept between runs only the rest is fetched.
 from __future__ import annotations
 
 import glob
+import logging
 import os
 import re
 from pathlib import Path
@@ -19,8 +20,12 @@ from . import faults
 from .backend import Listing, RemoteFile
 from .settings import SourceSettings
 
+log = logging.getLogger("tir_distill")
+
 DEFAULT_ENDPOINT = "https://huggingface.co"
 TIMEOUT_S = 30.0
+REFUSED_RANGE = 416
+"""The server does not give the part of a file that was asked for."""
 
 
 class HuggingFaceBackend:
@@ -79,20 +84,30 @@ class HuggingFaceBackend:
             resume = part.stat().st_size if part.exists() else 0
             if size is not None and resume > size:
                 resume = 0
-            with part.open("r+b" if part.exists() else "w+b") as handle:
-                if handle.seek(0, os.SEEK_END) > resume:
-                    handle.truncate(resume)
-                handle.seek(resume)
-                http_get(
-                    metadata.location,
-                    handle,
-                    resume_size=resume,
-                    headers=headers,
-                    expected_size=size,
-                    displayed_filename=file.path,
-                )
-                handle.flush()
-                os.fsync(handle.fileno())
+
+            def take(start: int) -> None:
+                with part.open("r+b" if part.exists() else "w+b") as handle:
+                    if handle.seek(0, os.SEEK_END) > start:
+                        handle.truncate(start)
+                    handle.seek(start)
+                    http_get(
+                        metadata.location,
+                        handle,
+                        resume_size=start,
+                        headers=headers,
+                        expected_size=size,
+                        displayed_filename=file.path,
+                    )
+                    handle.flush()
+                    os.fsync(handle.fileno())
+
+            try:
+                take(resume)
+            except _library_errors() as error:
+                if resume == 0 or _status(error) != REFUSED_RANGE:
+                    raise
+                log.warning("%s: the server does not continue at byte %d; starting again", file.path, resume)
+                take(0)
             part.replace(target)
             for stale in target.parent.glob(f"{glob.escape(target.name)}.*.part"):  # of earlier revisions
                 stale.unlink()
@@ -104,7 +119,9 @@ class HuggingFaceBackend:
         import httpx2
         from huggingface_hub import errors
 
-        status = getattr(getattr(error, "response", None), "status_code", None)
+        status = _status(error)
+        if isinstance(error, RecursionError):
+            return faults.unreadable(self._repo, self.name, error)
         what = f"{self._repo}/{path}" if path else self._repo
         if faults.is_storage(error) or "Not enough free disk space" in str(error):
             return faults.storage(what, error if isinstance(error, OSError) else OSError(str(error)))
@@ -129,11 +146,15 @@ class HuggingFaceBackend:
         return faults.unreachable(what, self.name, error)
 
 
+def _status(error: Exception) -> int | None:
+    return getattr(getattr(error, "response", None), "status_code", None)
+
+
 def _library_errors() -> tuple[type[Exception], ...]:
     """What huggingface_hub raises: its HTTP errors are OSErrors, an answer that is no JSON is a ValueError."""
     import httpx2
 
-    return (OSError, httpx2.HTTPError, ValueError)
+    return (OSError, httpx2.HTTPError, ValueError, RecursionError)
 
 
 def _licence(info: Any) -> str:

@@ -62,6 +62,8 @@ class ModelScopeBackend:
         from modelscope_hub import errors
 
         status = getattr(error, "status_code", None)
+        if isinstance(error, RecursionError):
+            return faults.unreadable(self._repo, self.name, error)
         what = f"{self._repo}/{path}" if path else self._repo
         page = f"{self._endpoint}/datasets/{self._repo}"
         if isinstance(error, errors.FileSizeMismatchError):
@@ -90,4 +92,4 @@ def _library_errors() -> tuple[type[Exception], ...]:
     import requests
     from modelscope_hub.errors import HubError
 
-    return (HubError, requests.RequestException, OSError, ValueError)
+    return (HubError, requests.RequestException, OSError, ValueError, RecursionError)
