@@ -36,7 +36,17 @@ again for a while, then kept in a file and written down at the next start (``led
 
 from .keys import normalise_query, search_key
 from .ledger import Door, Ledger
-from .outcomes import CapScope, Fetched, LedgerError, LedgerLost, RunTotals, SearchFault, SearchOutcome, StopFlag
+from .outcomes import (
+    CapScope,
+    Fetched,
+    LedgerError,
+    LedgerLost,
+    RunTotals,
+    SearchFault,
+    SearchOutcome,
+    StopFlag,
+    TokensHeld,
+)
 from .owner import Caps, Owner
 from .settings import LedgerSettings, ledger_url
 
@@ -54,6 +64,7 @@ __all__ = [
     "SearchFault",
     "SearchOutcome",
     "StopFlag",
+    "TokensHeld",
     "ledger_url",
     "normalise_query",
     "search_key",

@@ -17,8 +17,8 @@ CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")
 
 
 def storable(text: str) -> str:
-    """Text without the one character that PostgreSQL cannot hold."""
-    return text.replace("\0", " ")
+    """Text without what a database cannot hold: NUL, and lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
 
 
 def normalise_query(query: str) -> str:

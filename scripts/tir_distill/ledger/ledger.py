@@ -23,7 +23,7 @@ from . import exchange, leases, pages, rate, reservations, run_counts, statement
 from .flights import Flights
 from .holder import is_dead, new_holder
 from .keys import page_key
-from .outcomes import Fetched, LeaseLost, LedgerLost, RunTotals, SearchFault, SearchOutcome, StopFlag
+from .outcomes import Fetched, LeaseLost, LedgerLost, RunTotals, SearchFault, SearchOutcome, StopFlag, TokensHeld
 from .owner import Caps, Owner
 from .pacing import Pacer
 from .reservations import Request, Step, pack, unpack
@@ -39,6 +39,9 @@ Door = Callable[[], Awaitable[None]]
 FLAG_AGE_S = 0.2
 """How old this process's view of the stop flag may be where looking again is not worth a query."""
 WAIT_MAX_S = 1.0
+LAST_ANSWER_S = 10.0
+"""How long a search that is cancelled waits for the answer to its request. Without it, the provider would have counted
+a search that the ledger has not, and it would be paid again."""
 IMPORT_BATCH = 200
 SETTLE_TRIES = 8
 """What was paid is written down even if the database is away for a while: waits double from ``SETTLE_WAIT_S``."""
@@ -139,7 +142,7 @@ class Ledger:
                         kind="answer", scope=None, payload=found, billed=step.billed, cached=step.cached
                     )
                 try:
-                    fetched = await fetch(lambda: self.pace(backend, request.key))
+                    fetched, cancelled = await self._fetch(request, fetch)
                 except LeaseLost:
                     await self._give_back(request.key, owner)
                     continue
@@ -149,9 +152,39 @@ class Ledger:
                         flight.failed(error)
                     raise
                 await self._record(request, fetched)
+                if cancelled:
+                    raise asyncio.CancelledError
                 return SearchOutcome(
                     kind="answer", scope=None, payload=dict(fetched.payload), billed=int(paid), cached=False
                 )
+
+    async def _fetch(self, request: Request, fetch: Callable[[Door], Awaitable[Fetched]]) -> tuple[Fetched, bool]:
+        """The provider's answer, and whether the asker was cancelled meanwhile. A request that has been written is paid
+        for, so its answer is still waited for; a second cancellation ends that too.
+        """
+        written = cancelled = False
+
+        async def door() -> None:
+            nonlocal written
+            if cancelled:
+                raise asyncio.CancelledError
+            await self.pace(request.backend, request.key)
+            written = True
+
+        fetching = asyncio.ensure_future(fetch(door))
+        try:
+            return await asyncio.shield(fetching), False
+        except asyncio.CancelledError:
+            cancelled = True
+            if written:
+                await asyncio.wait({fetching}, timeout=LAST_ANSWER_S)
+            if not fetching.done() or fetching.cancelled() or fetching.exception() is not None:
+                raise
+            return fetching.result(), True
+        finally:
+            if not fetching.done():
+                fetching.cancel()
+                await asyncio.wait({fetching})
 
     async def pace(self, name: str, key: str | None = None) -> None:
         """Return when the next request to provider ``name`` may be written.
@@ -267,27 +300,45 @@ class Ledger:
     # ---- tokens, money, totals --------------------------------------------------------------------------------------
 
     def reserve_tokens(self, run: str, tokens: int, usd: float | None = None) -> str:
-        """Hold tokens (and their price) before a request; returns the hold to settle. Raises Stopped over a limit."""
+        """Hold tokens (and their price) before a request; returns the hold to settle.
+
+        Raises Stopped over a limit; TokensHeld, without a stop flag, where only requests under way are between.
+        """
         price = token_budget.token_price(self.settings, tokens) if usd is None else usd
-        for last in (False, True):
-            with self._store.write() as connection:
-                now = self._store.now(connection)
-                name, reason = token_budget.hold(connection, now, self.settings, run, self._holder, tokens, price)
-                if reason is not None and last:
-                    self._limit_reached(connection, now, run, reason)
-            if name is not None or last:
-                break
+        held = self._hold(run, tokens, price)
+        if isinstance(held, token_budget.Refusal) and not held.final:
             self._free_abandoned()  # a dead process may hold what is missing
-        if name is None:
-            raise Stopped(reason or "budget_tokens", "the run's limit is reached; raise it under budgets and run again")
-        self._beat()
-        return name
+            held = self._hold(run, tokens, price)
+        if isinstance(held, str):
+            self._beat()
+            return held
+        if held.final:
+            raise Stopped(held.reason, "the run's limit is reached; raise it under budgets and run again")
+        raise TokensHeld(held.reason, "requests under way may use up the run's limit; raise it under budgets")
+
+    def _hold(self, run: str, tokens: int, usd: float) -> str | token_budget.Refusal:
+        with self._store.write() as connection:
+            now = self._store.now(connection)
+            held = token_budget.hold(connection, now, self.settings, run, self._holder, tokens, usd)
+            if isinstance(held, token_budget.Refusal) and held.final:
+                self._limit_reached(connection, now, run, held.reason)
+            return held
 
     def settle_tokens(self, run: str, hold: str | None, tokens: int, usd: float | None = None) -> None:
-        """Count what a request used and free its hold (None: there was none). Sets the stop flag at the limit."""
+        """Count what a request used and free its hold (None: there was none). Sets the stop flag at the limit.
+
+        What was paid is tried again on a new connection. Raises LedgerLost when that fails too.
+        """
         price = token_budget.token_price(self.settings, tokens) if usd is None else usd
+        try:
+            self._settle_tokens(run, hold, tokens, price)
+        except LedgerLost as lost:
+            log.warning("tokens are written down at a second try: %s", lost.detail)
+            self._settle_tokens(run, hold, tokens, price, again=True)
+
+    def _settle_tokens(self, run: str, hold: str | None, tokens: int, usd: float, *, again: bool = False) -> None:
         with self._store.write() as connection:
-            reason = token_budget.settle(connection, self.settings, run, hold, tokens, price)
+            reason = token_budget.settle(connection, self.settings, run, hold, tokens, usd, again=again)
             if reason is not None:
                 self._limit_reached(connection, self._store.now(connection), run, reason)
 

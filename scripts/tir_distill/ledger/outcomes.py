@@ -66,6 +66,11 @@ class LedgerLost(Stopped):
         super().__init__("ledger_unavailable", detail)
 
 
+class TokensHeld(Stopped):
+    """What is left of the run's tokens or money is spoken for by requests under way. They may use less than that: who
+    can wait asks again when one has ended, and for all others the run stops here."""
+
+
 class LeaseLost(Exception):
     """This process was suspended for so long that its query passed to another one: it must not be sent any more."""
 

@@ -207,7 +207,7 @@ def _refusal(connection: Connection, now: float, settings: LedgerSettings, reque
     Where only searches under way stand between this one and a limit, it waits for their end: one of them may fail and
     return its share, and what the model is told must not depend on such a race.
     """
-    run, caps, price = request.owner.run, request.caps, settings.usd_per_search
+    run, caps, price = request.owner.run, request.caps, settings.usd_held_per_search
     if seen.question_billed >= caps.per_question:
         return Step("cap", scope="question")
     if caps.total is not None and seen.run_billed >= caps.total:

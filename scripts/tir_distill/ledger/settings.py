@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SECONDS_PER_DAY = 86_400.0
+RESULTS_PER_CREDIT = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,9 @@ class LedgerSettings:
     max_tokens_total: int | None = None
     max_usd_total: float | None = None
     usd_per_search: float = 0.0
+    """Price of one credit; a search is counted with the credits that its answer names."""
+    credits_per_search: float = 1.0
+    """Credits that a search under way is expected to take. Serper takes two for more than ten results."""
     usd_per_million_tokens: float = 0.0
     cache_max_age_s: float | None = None
     """Age after which an answer is bought again; None: never."""
@@ -32,6 +36,11 @@ class LedgerSettings:
     poll_s: float = 0.1
     """How often a process looks whether answers that others fetch have come: one read for all that it waits for."""
 
+    @property
+    def usd_held_per_search(self) -> float:
+        """What a search under way is spoken for with."""
+        return self.usd_per_search * self.credits_per_search
+
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> LedgerSettings:
         budgets, ledger = config["budgets"], config["ledger"]
@@ -41,6 +50,7 @@ class LedgerSettings:
             max_tokens_total=budgets["max_tokens_total"],
             max_usd_total=budgets["max_usd_total"],
             usd_per_search=budgets["usd_per_search"],
+            credits_per_search=2.0 if config["search"]["results"] > RESULTS_PER_CREDIT else 1.0,
             usd_per_million_tokens=budgets["usd_per_million_tokens"],
             cache_max_age_s=None if days is None else days * SECONDS_PER_DAY,
             unrecorded=Path(config["paths"]["state"]) / "unrecorded_searches.jsonl",

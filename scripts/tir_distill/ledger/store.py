@@ -32,6 +32,8 @@ ADVISORY_LOCK = 0x7469725F  # "tir_"
 RATE_LOCK = ADVISORY_LOCK + 1
 """The rate's queue has a lock of its own in PostgreSQL: it depends on nothing else, and must not wait for searches."""
 BUSY_TIMEOUT_S = 30.0
+FROZEN_S = 60.0
+"""How long a process may stand still inside a transaction in PostgreSQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class Store:
         def _connect(connection: Any, _record: object) -> None:
             # As NORMAL above: a flush to disk inside the one lock would make all processes wait for it.
             connection.execute("SET synchronous_commit = off")
+            # The server ends the transaction of a process that froze or was cut off, or its lock would stop all others.
+            connection.execute(f"SET idle_in_transaction_session_timeout = '{FROZEN_S:g}s'")
             connection.commit()
 
         @event.listens_for(engine, "begin")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
@@ -34,20 +35,33 @@ def over_limit(settings: LedgerSettings, tokens: int, usd: float) -> str | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing was held."""
+
+    reason: str
+    """The stop reason."""
+    final: bool
+    """True: what has been used leaves no room. False: only requests under way are between."""
+
+
 def hold(
     connection: Connection, now: float, settings: LedgerSettings, run: str, holder: str, tokens: int, usd: float
-) -> tuple[str | None, str | None]:
-    """Reserve; returns the hold's id and None, or None and the reason why it would go over a limit."""
+) -> str | Refusal:
+    """Reserve; returns the hold's id."""
     spent = run_counts(connection, run)
+    used = over_limit(settings, spent.tokens + tokens, spent.usd + usd)
+    if used is not None:
+        return Refusal(used, final=True)
     held_tokens, held_usd = held(connection, run)
-    held_usd += leases.live_in_run(connection, run) * settings.usd_per_search
+    held_usd += leases.live_in_run(connection, run) * settings.usd_held_per_search
     reason = over_limit(settings, spent.tokens + held_tokens + tokens, spent.usd + held_usd + usd)
     if reason is not None:
-        return None, reason
+        return Refusal(reason, final=False)
     name = secrets.token_hex(16)
     values = {"id": name, "run": run, "holder": holder, "until": now + settings.lease_s, "tokens": tokens, "usd": usd}
     statements.run(connection, statements.HOLD, values)
-    return name, None
+    return name
 
 
 def reached(settings: LedgerSettings, tokens: int, usd: float) -> str | None:
@@ -60,11 +74,21 @@ def reached(settings: LedgerSettings, tokens: int, usd: float) -> str | None:
 
 
 def settle(
-    connection: Connection, settings: LedgerSettings, run: str, name: str | None, tokens: int, usd: float
+    connection: Connection,
+    settings: LedgerSettings,
+    run: str,
+    name: str | None,
+    tokens: int,
+    usd: float,
+    *,
+    again: bool = False,
 ) -> str | None:
-    """Count what was really used, and free the hold. Returns the stop reason when a limit is now reached."""
-    if name is not None:
-        statements.run(connection, statements.DROP_HOLD, {"id": name})
-    add_to_run(connection, run, tokens=tokens, usd=usd)
+    """Count what was really used, and free the hold. Returns the stop reason when a limit is now reached.
+
+    ``again``: an earlier try failed, perhaps only after it had been written; a hold that is gone says so.
+    """
+    held = name is not None and statements.run(connection, statements.DROP_HOLD, {"id": name}).rowcount == 1
+    if held or name is None or not again:
+        add_to_run(connection, run, tokens=tokens, usd=usd)
     spent = run_counts(connection, run)
     return reached(settings, spent.tokens, spent.usd)

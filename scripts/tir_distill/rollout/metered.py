@@ -6,15 +6,23 @@ for each byte or so, three times what prose takes.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+import contextlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
 
+from ..ledger import LedgerLost, TokensHeld
 from ..records import dumps
 from ..teacher import Reply, Transcript
 from .ports import Books, Completer
+
+OTHERS_S = 1.0
+"""How often it is looked whether requests of other processes have ended."""
+log = logging.getLogger(__name__)
 
 PICTURE = b'{"url":"data:'
 """Where a picture begins in a request. In text, quotes are escaped: nothing that a model or page says looks like it."""
@@ -38,23 +46,56 @@ class Meter:
         self.limited = limited
         self.total = 0
         self._unsettled = 0
+        """Without a limit: tokens of all requests since the last entry."""
+        self._owed: list[tuple[str | None, int]] = []
+        """With a limit: holds that are over, and what they came to."""
+        self._gate = asyncio.Lock()
+        """One asks again and again; the others wait behind it."""
+        self._ended = asyncio.Event()
 
-    def hold(self, tokens: int) -> str | None:
-        """Raises Stopped when the run's limit leaves no room for them."""
-        return self.books.reserve_tokens(self.run, tokens) if self.limited else None
+    async def hold(self, tokens: int) -> str | None:
+        """Raises Stopped when what the run has used leaves no room for them.
+
+        Where only requests under way are between, it waits for their end: most use less than is held for them.
+        """
+        if not self.limited:
+            return None
+        self.settle()
+        try:
+            return self.books.reserve_tokens(self.run, tokens)
+        except TokensHeld:
+            pass
+        async with self._gate:
+            while True:
+                self._ended.clear()
+                self.settle()
+                try:
+                    return self.books.reserve_tokens(self.run, tokens)
+                except TokensHeld:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._ended.wait(), OTHERS_S)
 
     def count(self, hold: str | None, tokens: int) -> None:
+        """A reply that has been paid for is handed on though the ledger is away: the next request finds out."""
         self.total += tokens
-        if self.limited:
-            self.books.settle_tokens(self.run, hold, tokens)
-        else:
+        if not self.limited:
             self._unsettled += tokens
+            return
+        self._owed.append((hold, tokens))
+        try:
+            self.settle()
+        except LedgerLost as lost:
+            log.warning("tokens of %d requests are not written down yet: %s", len(self._owed), lost.detail)
+        self._ended.set()
 
     def settle(self) -> None:
         """Bring what was counted to the ledger."""
-        tokens, self._unsettled = self._unsettled, 0
-        if tokens:
-            self.books.settle_tokens(self.run, None, tokens)
+        if self._unsettled:
+            self.books.settle_tokens(self.run, None, self._unsettled)
+            self._unsettled = 0
+        while self._owed:
+            self.books.settle_tokens(self.run, *self._owed[0])
+            self._owed.pop(0)
 
 
 class Metered:
@@ -84,7 +125,7 @@ class Metered:
             return reply
         most = most_tokens(messages.joined(dumps(tools)))
         prompt = self._most_now(owner, most)
-        hold = self._meter.hold(prompt + (max_tokens or 0))
+        hold = await self._meter.hold(prompt + (max_tokens or 0))
         spent = 0
         try:
             reply = await self._teacher.complete(messages, tools, seed=seed, max_tokens=max_tokens, owner=owner)

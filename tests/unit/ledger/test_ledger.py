@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 import time
@@ -28,8 +29,10 @@ from tir_distill.ledger import (
     Fetched,
     Ledger,
     LedgerError,
+    LedgerLost,
     LedgerSettings,
     SearchOutcome,
+    TokensHeld,
     ledger_url,
     rate,
     run_counts,
@@ -265,6 +268,48 @@ def test_cancelled_in_any_state_leaves_nothing_behind(url: str) -> None:
     run(url, work, delay_s=5.0)
 
 
+def test_cancelled_after_its_request_was_written_it_is_counted_and_kept(url: str) -> None:
+    """A run that is cut off pays nothing twice. A request that failed meanwhile is not made again."""
+    asked = 0
+
+    async def work(provider: Provider) -> None:
+        async def search(name: str, *, fails: bool = False) -> SearchOutcome:
+            async def fetch(door: Door) -> Fetched:
+                nonlocal asked
+                while True:
+                    await door()
+                    asked += 1
+                    await asyncio.sleep(0.4)
+                    if not fails:
+                        return hits("x")
+
+            return await provider.ledger.search(
+                owner(), name, call_id=name, made=0, caps=Caps(9, 2, None), backend="serper", params={}, fetch=fetch
+            )
+
+        for name, fails, billed in (("a", False, 1), ("b", True, 1)):
+            task = asyncio.ensure_future(search(name, fails=fails))
+            await asyncio.sleep(0.2)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert provider.ledger.question_billed("full", "q1") == billed
+        assert asked == 2
+        again = await search("a")
+        assert (again.billed, again.payload, asked) == (1, hits("x").payload, 2), "this very call was paid for"
+        task = asyncio.ensure_future(search("c"))
+        await asyncio.sleep(0.2)
+        for _ in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 0.15)
+        assert (await search("d")).billed == 1, "its share has returned"
+        assert (await search("e")).scope == "question"
+
+    run(url, work)
+
+
 def test_free_backends_count_for_the_trajectory_only(url: str) -> None:
     async def work(provider: Provider) -> None:
         caps = Caps(per_trajectory=2, per_question=0, total=0)
@@ -375,8 +420,12 @@ def test_a_cap_holds_at_any_isolation_level_of_the_server(cluster: str, level: s
 def test_token_and_money_walls(url: str) -> None:
     ledger = open_ledger(url, max_tokens_total=100, usd_per_million_tokens=2.0)
     held = ledger.reserve_tokens("full", 60)
-    with pytest.raises(Stopped, match="budget_tokens"):
+    with pytest.raises(TokensHeld, match="budget_tokens"):
         ledger.reserve_tokens("full", 41)
+    assert ledger.stopped() is None, "only a request under way is between"
+    with pytest.raises(Stopped, match="the run's limit is reached"):
+        ledger.reserve_tokens("full", 101)
+    assert ledger.stopped() is not None
     ledger.clear_stop()
     ledger.settle_tokens("full", held, 50)
     assert ledger.run_totals("full").tokens == 50
@@ -402,6 +451,62 @@ def test_the_money_wall_holds_for_searches(url: str) -> None:
         assert flag.reason == "budget_usd"
 
     run(url, work, delay_s=0.02, max_usd_total=0.003, usd_per_search=0.001)
+
+
+def test_the_money_wall_holds_when_a_search_takes_two_credits(url: str) -> None:
+    """0.005 dollars are two searches of 0.002; a third one would make 0.006."""
+
+    async def work(provider: Provider) -> None:
+        provider.answer = lambda: replace(hits("x"), credits=2.0)
+        found = await asyncio.gather(*(provider.search(f"{n}", sample=n) for n in range(8)))
+        assert provider.asked == 2
+        assert [outcome.scope for outcome in found].count("run") == 6
+        assert provider.ledger.run_totals("full").usd == pytest.approx(0.004)
+
+    run(url, work, delay_s=0.02, max_usd_total=0.005, usd_per_search=0.001, credits_per_search=2.0)
+
+
+@pytest.mark.parametrize("written", [False, True], ids=["before", "after"])
+def test_tokens_are_counted_once_when_the_connection_breaks(
+    url: str, written: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``written``: it breaks only after the count was written, which the process cannot know."""
+    ledger = open_ledger(url, max_tokens_total=100)
+    held = ledger.reserve_tokens("full", 60)
+    write, broken = ledger._store.write, []
+
+    @contextlib.contextmanager
+    def breaks(*lock: int) -> Iterator[Any]:
+        if not broken and not written:
+            broken.append(1)
+            raise LedgerLost("cut")
+        with write(*lock) as connection:
+            yield connection
+        if not broken:
+            broken.append(1)
+            raise LedgerLost("cut")
+
+    monkeypatch.setattr(ledger._store, "write", breaks)
+    ledger.settle_tokens("full", held, 50)
+    assert broken
+    assert ledger.run_totals("full").tokens == 50
+    ledger.settle_tokens("full", ledger.reserve_tokens("full", 50), 10)
+    assert ledger.run_totals("full").tokens == 60
+    ledger.close()
+
+
+def test_a_process_that_freezes_with_the_lock_does_not_stop_the_others(
+    cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tir_distill.ledger.store.FROZEN_S", 1.0)
+    url = fresh_database(cluster, "frozen")
+    frozen, other = open_ledger(url), open_ledger(url)
+    with pytest.raises(LedgerLost), frozen._store.write() as connection:
+        run_counts.add_to_run(connection, "full", tokens=5)
+        other.settle_tokens("full", None, 7)  # waits for the lock until the server takes it away
+    assert frozen.run_totals("full").tokens == 7
+    frozen.close()
+    other.close()
 
 
 def test_pages_are_kept_by_age_and_size(url: str) -> None:
@@ -542,7 +647,12 @@ def test_characters_that_a_database_cannot_hold_are_no_fault(url: str) -> None:
         assert (await provider.search("a\x00b")).billed == 1
         assert (await provider.search("A b", sample=1)).cached
         await provider.ledger.cached_page("http://a/\x00", max_age_s=None, fetch=provider.fetch)
-        provider.ledger.stop("bad_key", "said \x00 nothing")
+        provider.ledger.stop("bad_key", "said \x00 and \udcff nothing")
+        other = open_ledger(url)
+        flag = other.stopped()
+        assert flag is not None
+        assert flag.detail == "said   and ? nothing"
+        other.close()
 
     run(url, work)
 
@@ -756,6 +866,8 @@ def test_settings_come_from_the_configuration() -> None:
         cache_max_age_s=90 * 86_400.0,
         unrecorded=Path("results/state/unrecorded_searches.jsonl"),
     )
+    config["search"]["results"] = 11
+    assert LedgerSettings.from_config(config).usd_held_per_search == 0.002, "more than ten results take two credits"
     assert ledger_url(config, Path("/x")) == "sqlite:////x/results/state/ledger.sqlite"
     assert Caps.from_config(config, "image_search") == Caps(8, 24, None)
     assert Caps.from_config(config, "text_search") == Caps(20, 50, None)
