@@ -68,7 +68,7 @@ _METHOD_LOOKS = _words(
     to_numpy iterrows itertuples
     """
 )
-_METHOD_COLLECTS = frozenset({"append", "add", "insert", "extend", "appendleft", "setdefault", "update"})
+_METHOD_COLLECTS = frozenset({"append", "add", "insert", "extend", "appendleft", "setdefault", "update", "write"})
 _METHOD_SAVES = frozenset({"save", "savefig", "to_csv", "to_json", "to_excel", "to_parquet", "to_pickle", "tofile"})
 _IN_PLACE_ELSEWHERE = frozenset({"resize", "rotate"})
 """Copies of a picture, changes of an array or a deque; by itself in a line it was called to change."""
@@ -152,5 +152,5 @@ def module_effect(path: str) -> Effect:
         return Effect(False, name not in _PLOTTING, name not in _PLOTTING, state=state)
     if parts[0] == "cv2":
         return Effect(False, name not in _OPENCV_COPIES, True, fresh=name in _OPENCV_COPIES, state=state)
-    changes = name in _CHANGES_ARGUMENTS or parts[0] not in _STATELESS
+    changes = name in _CHANGES_ARGUMENTS or parts[0] not in _STATELESS | {"random"}
     return Effect(False, changes, changes, fresh=name not in _VIEWS and not changes, state=state)

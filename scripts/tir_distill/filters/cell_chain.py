@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .cell_files import GIVEN
-from .cell_names import CellNames, Function, cell_names, connected
+from .cell_names import CellNames, Function, Outside, cell_names, connected
 
 
 class Cell(Protocol):
@@ -49,9 +49,14 @@ class CellChain:
         after = [
             names for names, cell in zip(every[place + 1 :], self._cells[place + 1 :], strict=True) if not cell.cut
         ]
-        if mine.ran and any((mine.dynamic and (n.needed or n.dynamic)) or (n.dynamic and _leaves(mine)) for n in after):
+        if mine.ran and any(
+            (mine.outside.dynamic and (n.needed or n.outside.dynamic)) or (n.outside.dynamic and _leaves(mine))
+            for n in after
+        ):
             return "state_unknown"
-        return self._name_needed(place, before, after) or _file_needed(mine, before, after)
+        return self._name_needed(place, before, after) or _file_needed(
+            mine.outside, [names.outside for names in before], [names.outside for names in after]
+        )
 
     def _name_needed(self, place: int, before: list[CellNames], after: list[CellNames]) -> str | None:
         mine = self._names[place]
@@ -65,7 +70,7 @@ class CellChain:
         for names in after:
             if names.needed & missing or ("*" in missing and names.needed - seen):
                 return "name_needed"
-            if any(_overlap(part, used) for part in mine.state for used in names.modules):
+            if any(_overlap(part, used) for part in mine.outside.state for used in names.outside.modules):
                 return "state_needed"
             missing -= names.defined
             seen |= names.defined
@@ -111,7 +116,8 @@ class CellChain:
 
 
 def _leaves(names: CellNames) -> bool:
-    return bool(names.defined or names.changed or names.state or names.written or names.writes_any)
+    done = names.outside
+    return bool(names.defined or names.changed or done.state or done.written or done.writes_any)
 
 
 def _assignments(name: str, code: str) -> set[str]:
@@ -123,7 +129,7 @@ def _overlap(part: str, used: str) -> bool:
     return used == part or used.startswith(f"{part}.") or part.startswith(f"{used}.")
 
 
-def _file_needed(mine: CellNames, before: list[CellNames], after: list[CellNames]) -> str | None:
+def _file_needed(mine: Outside, before: list[Outside], after: list[Outside]) -> str | None:
     """Whether a later cell reads a file that the cut one wrote, or may have written."""
     written = set(mine.written)
     named = {GIVEN}.union(*(names.read | names.written for names in before))

@@ -25,13 +25,37 @@ _PLAIN_ATTRIBUTES = frozenset({"size", "width", "height", "shape", "mode", "form
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """What code takes from and does to things that are no objects of its own."""
+
+    state: frozenset[str] = frozenset()
+    """Parts of modules, dotted, whose state it may change: ``numpy.random``, ``os.environ``."""
+    modules: frozenset[str] = frozenset()
+    """Parts of modules that it uses."""
+    read: frozenset[str] = frozenset()
+    """Files, by the last part of their names, that must be there before; files that the code only names among them."""
+    written: frozenset[str] = frozenset()
+    """Files that it may write or take away; files that the code only names among them."""
+    reads_any: bool = False
+    """It reads files whose names only show when it runs."""
+    writes_any: bool = False
+    dynamic: bool = False
+    """It may use or define names that do not stand in its code."""
+    ours: bool = False
+    """It uses the question's pictures."""
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
-    """What calling a function of the cell's own may do, and names that its result may share with."""
+    """What calling a function of the cells' own may do, and the names around it that it uses."""
 
     changed: frozenset[str]
     arguments: bool
     """It may change what it is given."""
     reads: frozenset[str]
+    outside: tuple[Outside, ...] = ()
+    direct: bool = True
+    """False for a thing that only holds functions, or may: a list of them, an object made with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +71,7 @@ class CellNames:
     """Names whose object the cell may have changed in place."""
     links: tuple[frozenset[str], ...] = ()
     """Names that may stand for one object, or for one inside the other: ``d = ImageDraw.Draw(im)``."""
-    state: frozenset[str] = frozenset()
-    """Parts of modules, dotted, whose state the cell may have changed: ``numpy.random``, ``os.environ``."""
-    modules: frozenset[str] = frozenset()
-    """Parts of modules that it uses."""
-    dynamic: bool = False
-    """It may use or define names that do not stand in its code."""
-    read: frozenset[str] = frozenset()
-    """Files, by the last part of their names, that must be there before; files that the code only names among them."""
-    written: frozenset[str] = frozenset()
-    """Files that it may write or take away; files that the code only names among them."""
-    reads_any: bool = False
-    """It reads files whose names only show when it runs."""
-    writes_any: bool = False
-    ours: bool = False
-    """It uses the question's pictures."""
+    outside: Outside = Outside()
     imports: Mapping[str, str] = field(default_factory=dict)
     """Names of modules after the cell, dotted: ``np`` -> ``numpy``."""
     functions: Mapping[str, Function] = field(default_factory=dict)
@@ -77,8 +87,6 @@ class _Reader(ast.NodeVisitor):
         self.imports = dict(imports)
         self.functions = dict(functions)
         self.defined: set[str] = set()
-        self.own: set[str] = set()
-        """Defined by this body itself: ``defined`` of a function also holds what stands around it."""
         self.shared: set[str] = set()
         """Declared global or nonlocal."""
         self.needed: set[str] = set()
@@ -99,7 +107,6 @@ class _Reader(ast.NodeVisitor):
 
     def _define(self, name: str) -> None:
         self.defined.add(name)
-        self.own.add(name)
         self.imports.pop(name, None)
         self.functions.pop(name, None)
         self.strings.pop(name, None)
@@ -110,8 +117,11 @@ class _Reader(ast.NodeVisitor):
         if name not in self.defined:
             self.needed.add(name)
         self.ours = self.ours or bool(PRELUDE.match(name))
-        if name in self.functions:
+        if name in self.functions:  # it may be called, and then does and reads what its body says
             self.changed |= self.functions[name].changed
+            self.needed |= self.functions[name].reads - self.defined
+            for part in self.functions[name].outside:
+                self._go_outside(part)
         if name in DYNAMIC:
             self.dynamic = True
 
@@ -193,7 +203,7 @@ class _Reader(ast.NodeVisitor):
         if isinstance(func, ast.Name):
             known = self.functions.get(func.id)
             if known is not None:
-                return Effect(False, known.arguments, known.arguments)
+                return Effect(not known.direct, known.arguments, known.arguments)
             return (builtin_effect(func.id) if func.id not in self.defined else None) or UNKNOWN
         if isinstance(func, ast.Attribute):
             return method_effect(func.attr, statement=node is self._statement)
@@ -292,9 +302,26 @@ class _Reader(ast.NodeVisitor):
             return
         for target in node.targets:
             self._bind(target, node.value)
+        held = [self.functions[name] for name in sorted(self._roots(node.value)) if name in self.functions]
         self._each(node.value, *node.targets)
+        if held:
+            self._hold(node.targets, held, direct=isinstance(node.value, ast.Name))
         if isinstance(only, ast.Name) and isinstance(node.value, ast.Lambda):
             self.functions[only.id] = self._body(node.value.args, [node.value.body])
+
+    def _hold(self, targets: list[ast.expr], held: list[Function], *, direct: bool) -> None:
+        """Names by which functions may be called from now on."""
+        function = Function(
+            frozenset[str]().union(*(known.changed for known in held)),
+            arguments=not direct or held[0].arguments,
+            reads=frozenset[str]().union(*(known.reads for known in held)),
+            outside=tuple(part for known in held for part in known.outside),
+            direct=direct and held[0].direct,
+        )
+        for target in targets:
+            for part in ast.walk(target):
+                if isinstance(part, ast.Name):
+                    self.functions[part.id] = function
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self._bind(node.target, node.value)
@@ -352,13 +379,18 @@ class _Reader(ast.NodeVisitor):
         self._each(*node.decorator_list, *node.args.defaults, *node.args.kw_defaults)
         self._define(node.name)
         self.functions[node.name] = Function(frozenset(), arguments=False, reads=frozenset())  # it may call itself
-        self.functions[node.name] = self._body(node.args, node.body)
+        function = self.functions[node.name] = self._body(node.args, node.body)
+        if function.changed:
+            self.links.append(frozenset({node.name, *function.changed}))  # for whatever calls it by another name
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self._each(*node.args.defaults, *node.args.kw_defaults)
-        self.changed |= self._body(node.args, [node.body]).changed
+        function = self._body(node.args, [node.body])
+        self.changed |= function.changed
+        for part in function.outside:
+            self._go_outside(part)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._each(*node.decorator_list, *node.bases, *node.keywords)
@@ -372,6 +404,7 @@ class _Reader(ast.NodeVisitor):
             frozenset[str]().union(*(known.changed for known in methods)),
             arguments=True,
             reads=frozenset[str]().union(*(known.reads for known in methods)),
+            outside=tuple(part for known in methods for part in known.outside),
         )
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
@@ -386,37 +419,39 @@ class _Reader(ast.NodeVisitor):
         inner.strings = dict(self.strings)
         for name in given:
             inner._define(name)
-        inner.defined |= self.defined
         inner._each(*body)
         self.needed |= inner.needed - self.defined
-        for mine, its in (
-            (self.read, inner.read - self.written),
-            (self.written, inner.written),
-            (self.named, inner.named),
-            (self.state, inner.state),
-            (self.modules, inner.modules),
-        ):
-            mine |= its
-        self.reads_any |= inner.reads_any
-        self.writes_any |= inner.writes_any
-        self.dynamic |= inner.dynamic
-        self.ours |= inner.ours
+        outside = inner.outside()  # what it does there, it does when it is called
         changed = connected(inner.changed, inner.links)
-        around = (inner.needed | self.defined) - inner.own
-        return Function(
-            frozenset(changed - (inner.own - inner.shared)),
-            arguments=bool(changed & given),
-            reads=frozenset(around & _mentioned(body)),
+        local = inner.defined - inner.shared
+        return Function(frozenset(changed - local), bool(changed & given), frozenset(inner.needed - local), (outside,))
+
+    def outside(self) -> Outside:
+        return Outside(
+            state=frozenset(self.state),
+            modules=frozenset(self.modules),
+            read=frozenset(self.read | self.named),
+            written=frozenset(self.written | (self.named - self.read - {GIVEN})),
+            reads_any=self.reads_any,
+            writes_any=self.writes_any,
+            dynamic=self.dynamic,
+            ours=self.ours or GIVEN in self.read | self.named,
         )
+
+    def _go_outside(self, done: Outside) -> None:
+        self.state |= done.state
+        self.modules |= done.modules
+        self.read |= done.read - self.written
+        self.written |= done.written
+        self.reads_any |= done.reads_any
+        self.writes_any |= done.writes_any
+        self.dynamic |= done.dynamic
+        self.ours |= done.ours
 
     def _each(self, *nodes: ast.AST | None) -> None:
         for node in nodes:
             if node is not None:
                 self.visit(node)
-
-
-def _mentioned(body: list[ast.stmt] | list[ast.expr]) -> set[str]:
-    return {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)}
 
 
 def connected(names: set[str] | frozenset[str], links: list[frozenset[str]]) -> set[str]:
@@ -458,14 +493,7 @@ def cell_names(
         imported=frozenset(reader.imported),
         changed=plain(reader.changed) - modules,
         links=tuple(kept for link in reader.links if len(kept := plain(set(link)) - modules) > 1),
-        state=frozenset(reader.state),
-        modules=frozenset(reader.modules),
-        dynamic=reader.dynamic,
-        read=frozenset(reader.read | reader.named),
-        written=frozenset(reader.written | (reader.named - reader.read - {GIVEN})),
-        reads_any=reader.reads_any,
-        writes_any=reader.writes_any,
-        ours=reader.ours or GIVEN in reader.read | reader.named,
+        outside=reader.outside(),
         imports=reader.imports,
         functions=reader.functions,
     )

@@ -34,7 +34,7 @@ _FAILURE = re.compile(
 )
 _ELSEWHERE = re.compile(
     r"\b(?:by|from|per|as|in|according\s+to)\s+(?:the|this|that|an?|my|its)\s+(?:\w+\s+){0,2}?"
-    r"(?:articles?|pages?|results?|search(?:es)?|sources?|text|websites?|memory|knowledge)\b"
+    r"(?:articles?|pages?|search(?:es)?|sources?|websites?|memory|knowledge)\b"
     r"|\b(?:from|by)\s+memory\b|\b(?:according\s+to|from|by|on)\s+wikipedia\b|\bi\s+(?:already\s+)?(?:know|knew|remember)\b"
     r"|\b(?:articles?|pages?|search\s+results?|sources?|websites?|wikipedia)\s+(?:\w+\s+)?"
     r"(?:says?|said|states?|tells?|confirms?|gives?|mentions?|has|have)\b"

@@ -44,7 +44,7 @@ def test_files_but_not_ours() -> None:
     code = (
         "im.save('part.png'); pd.read_csv('/tmp/a/b.csv'); open('input_image.jpg'); open('x/image_2.png'); s = 'hello.'"
     )
-    names = cell_names(code)
+    names = cell_names(code).outside
     assert names.written == {"part.png"}
     assert names.read == {"b.csv", GIVEN}
     assert not names.reads_any
@@ -63,7 +63,7 @@ def test_files_but_not_ours() -> None:
     ],
 )
 def test_files_read_and_written(code: str, read: set[str], written: set[str]) -> None:
-    names = cell_names(code)
+    names = cell_names(code).outside
     assert (names.read, names.written) == (read, written)
 
 
@@ -82,7 +82,7 @@ def test_files_read_and_written(code: str, read: set[str], written: set[str]) ->
     ],
 )
 def test_files_whose_names_only_show_later(code: str, reads: bool, writes: bool) -> None:
-    names = cell_names(code)
+    names = cell_names(code).outside
     assert (names.reads_any, names.writes_any) == (reads, writes)
 
 
@@ -155,7 +155,7 @@ def test_names_for_one_object(code: str, links: list[set[str]]) -> None:
     ],
 )
 def test_state_of_modules(code: str, state: set[str], modules: set[str]) -> None:
-    names = cell_names(code)
+    names = cell_names(code).outside
     assert (names.state, names.modules) == (state, modules)
 
 
@@ -163,6 +163,17 @@ def test_imports_and_functions_of_earlier_cells() -> None:
     first = cell_names("import cv2\ndef mark(q):\n    cv2.circle(q, (1, 1), 3, 0)")
     second = cell_names("mark(im)\nsmall = cv2.resize(big, (9, 9))", first.imports, first.functions)
     assert second.changed == {"im"}
+
+
+def test_calling_a_function_of_an_earlier_cell_is_doing_what_its_body_says() -> None:
+    first = cell_names(
+        "import random\ndef f():\n    rows.pop()\n    random.seed(n)\n    return open('a.txt', 'w').write(text)"
+    )
+    second = cell_names("x = f()", first.imports, first.functions)
+    assert second.changed == {"rows"}
+    assert second.needed == {"f", "random", "rows", "n", "text"}
+    assert second.outside.state == {"random"}
+    assert second.outside.written == {"a.txt"}
 
 
 def test_code_that_does_not_parse() -> None:
