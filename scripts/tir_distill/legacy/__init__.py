@@ -1,7 +1,8 @@
 """Earlier tool-integrated data in text protocols, as native rows.
 
-Read (``readers``), recognise the shape (``shapes``), cut the texts (``protocol``), build turns (``turns``), bring code
-to the sandbox convention (``convention``), write the row (``convert``), all for a file with a report (``stage``).
+Read (``readers``), recognise the shape (``shapes``), cut the texts (``protocol``), build turns (``turns``), make their
+cells sound and bring them to the sandbox convention (``cells``, ``python_source``, ``convention``), write the row
+(``convert``), all for a file with a report (``stage``).
 Cleaning is a step of its own (``clean``): a conversion says what the data is, and the audit can be run on that; what
 may be trained is decided after.
 """
