@@ -12,11 +12,16 @@ is spoken for. So a dead owner's lease and its share of the budget return togeth
 *Signs of life.* Leases last half a minute and are renewed by a thread, so a busy event loop keeps them. On one machine
 a dead owner is recognised by its process id and start time and its leases return at once; a living one keeps them
 however late its sign of life is. A lease counts against its budgets until it is given back (``ledger.leases``).
-Only a process on another machine, silent for longer than its lease, can have one request under way beside its
-successor's; it is counted, and no request is written for a lease that was lost.
+What may belong to a living process is given back only when half a lease has also passed, without a sign of life, by the
+clock of the one who looks: a clock that jumps takes nothing from the living. Only a process on another machine, silent
+for longer than that, can have one request under way beside its successor's; it is counted, and no request is written
+for a lease that was lost.
 
 *The door.* Time slot, stop flag and lease are looked at when the connection stands and the request is about to be
 written, not when it was planned (``ledger.pacing``): what was true a second ago says nothing on a busy machine.
+
+*Cut off.* A search that is cancelled after its request was written waits a few seconds for the answer, because it has
+been paid for. A process that is killed cannot, and what it had under way is paid again.
 
 *Durability.* SQLite runs in WAL mode with ``synchronous=NORMAL``: nothing is lost when a process dies; when the power
 goes, the last moments may be, which re-buys those searches. PostgreSQL runs with ``synchronous_commit=off``, which
