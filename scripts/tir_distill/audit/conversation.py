@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,10 +16,6 @@ from .settings import AuditSettings
 from .shape import CHECK
 from .view import Reply, View
 
-FOREIGN_CALL = re.compile(
-    r"<\s*[|｜]\s*/?\s*(?:redacted_)?(?:tool|function)[\s_▁]*(?:calls?|outputs?|sep|response)(?![a-z])[^<>\n]{0,40}[|｜]\s*>"
-    r"|<\s*/?[|｜]DSML[|｜]|\[TOOL_CALLS?\]"
-)
 TOOL_PICTURES = "tool_images"
 """Folder of the pictures that tools made; every other picture belongs to the question."""
 
@@ -167,7 +162,7 @@ def _markup_of_reply(reply: Reply) -> Iterator[Finding]:
     for part, text in enumerate(texts):
         for tag in ("<think>", "</think>", IMAGE_TAG):
             text = text.replace(tag, "")
-        found = find_markup(text, by_model=True) or (part == 0 and find_call_text(text)) or _foreign_call(text)
+        found = find_markup(text, by_model=True) or (find_call_text(text) if part == 0 else None)
         if not found:
             continue
         if found == "<tool_call>" and text.count("<tool_call>") > text.count("</tool_call>"):
@@ -179,15 +174,6 @@ def _markup_of_reply(reply: Reply) -> Iterator[Finding]:
         for value in _strings(call.arguments):
             if found := find_markup(value, by_model=True):
                 yield _finding("markup_in_arguments", reply.message, found, around(value, found))
-
-
-def _foreign_call(text: str) -> str | None:
-    """A call token of another maker; ``<tool_call>`` itself is looked for already. Only what nobody writes who merely
-    speaks of calls, so that a thought may."""
-    if "<|" in text or "｜" in text or "[TOOL_CALL" in text:
-        found = FOREIGN_CALL.search(text)
-        return found.group() if found else None
-    return None
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -48,11 +48,8 @@ def check_thinking(view: View, settings: AuditSettings) -> Iterator[Finding]:
     text = reply.visible
     if reply.calls:
         yield Finding(check=CHECK, reason="ends_with_call", message=last)
-    elif not shows(find_answer(text) or ""):
-        if text.count("<answer>") <= text.count("</answer>"):
-            yield Finding(check=CHECK, reason="no_answer", message=last, excerpt=text[-160:])
-    elif settings.profile.our_keys and _has_words(after := text.rpartition("<answer>")[2].partition("</answer>")[2]):
-        yield Finding(check=CHECK, reason="text_after_answer", message=last, excerpt=after.strip()[:160])
+    elif not shows(find_answer(text) or "") and text.count("<answer>") <= text.count("</answer>"):
+        yield Finding(check=CHECK, reason="no_answer", message=last, excerpt=text[-160:])
 
 
 def shows(text: str) -> bool:
@@ -63,11 +60,6 @@ def shows(text: str) -> bool:
 def is_one_character(text: str) -> bool:
     """Whether a text is one character again and again, white space aside."""
     return not text.strip(f"{text[0]} \t\r\n\u3000")
-
-
-def _has_words(text: str) -> bool:
-    """Marks alone (a full stop, closing asterisks) say nothing."""
-    return any(map(str.isalnum, text))
 
 
 def _answers(view: View) -> Iterator[Finding]:

@@ -27,6 +27,12 @@ ANYWHERE = re.compile(f"{_TOKENS}|{_TAGS}|{_MEDIA}")
 IN_MODEL_TEXT = re.compile(f"{_TOKENS}|{_TAGS}|{_MEDIA}|{_CALL}")
 """Never legal in what the model wrote: also the inner call markup, which a server's parser would act on."""
 
+FOREIGN_CALL = re.compile(
+    r"<\s*[|｜]\s*/?\s*(?:redacted_)?(?:tool|function)[\s_▁]*(?:calls?|outputs?|sep|response)(?![a-z])[^<>\n]{0,40}[|｜]\s*>"
+    r"|<\s*/?[|｜]DSML[|｜]|\[TOOL_CALLS?\]"
+)
+"""Call tokens of other makers, as nobody writes them who merely speaks of calls."""
+
 
 def find_markup(text: str, *, by_model: bool = False) -> str | None:
     """The first forbidden piece of the text, or None. ``by_model``: thinking, visible text and arguments.
@@ -35,7 +41,9 @@ def find_markup(text: str, *, by_model: bool = False) -> str | None:
     """
     if "\x00" in text:
         return "NUL"
-    if "<" not in text:
+    if "<" not in text and "[TOOL_CALL" not in text:
         return None
     match = (IN_MODEL_TEXT if by_model else ANYWHERE).search(text)
+    if match is None and by_model and ("<|" in text or "｜" in text or "[TOOL_CALL" in text):
+        match = FOREIGN_CALL.search(text)
     return match.group() if match else None

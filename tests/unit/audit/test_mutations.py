@@ -318,14 +318,6 @@ def tool(part: str, value: Any, *names: str) -> Callable[[list[Any], Path], None
     return change(function)
 
 
-def folder_link_out(rows: list[Any], root: Path) -> None:
-    outside = root.parent / f"{root.name}_outside"
-    outside.mkdir()
-    (root / rows[1]["images"][0]).rename(outside / "a.png")
-    (root / "shelf").symlink_to(outside)
-    rows[1]["images"][0] = "shelf/a.png"
-
-
 def link_in_a_circle(rows: list[Any], root: Path) -> None:
     picture = root / rows[1]["images"][0]
     picture.unlink()
@@ -456,10 +448,6 @@ def cases() -> list[Planted]:
             legacy_python(2, "</think>\n\n", "</think>\n\n<answer>Pune</answer>"),
             {"profile": "legacy_python"},
         ),
-        Planted(
-            "text after the answer", T, "text_after_answer", 8, at(8, "</answer>", "</answer> But wait, I look again.")
-        ),
-        Planted("a second </answer>", T, "text_after_answer", 8, at(8, "</answer>", "</answer></answer>")),
         Planted("answer of zero-width characters", T, "no_answer", 8, at(8, "Mumbai", "\u200b\u2060\ufeff")),
         Planted("thinking of full stops", T, "no_thought", 6, think(6, "." * 40)),
         Planted("thinking of one character, spaced", T, "no_thought", 2, think(2, "- - -\n- - - - -\t- - - -")),
@@ -844,7 +832,6 @@ def cases() -> list[Planted]:
         Planted("path that climbs out", "pictures", "outside_root", None, picture_path("../secret.png")),
         Planted("absolute path", "pictures", "outside_root", None, picture_path("/etc/hostname")),
         Planted("link that leaves the root", "pictures", "outside_root", None, link_out),
-        Planted("folder link that leaves the root", "pictures", "outside_root", None, folder_link_out),
         Planted("link in a circle", "pictures", "missing", None, link_in_a_circle),
         Planted("path of 5,000 characters", "pictures", "missing", None, picture_path("a" * 5000)),
         Planted(
