@@ -209,6 +209,7 @@ def test_a_changed_fact_changes_the_answer_and_no_search_means_no_row(demo: Demo
         assert answer.lower() in told.lower(), row["id"]
 
 
+@pytest.mark.slow
 def test_a_shard_that_fails_leaves_the_others_finished(demo: DemoRun) -> None:
     """A second writer holds one journal: that job fails with words, the others end, and the next run makes one."""
     folder = demo.clone.root / "results/demo/shards"
@@ -228,6 +229,7 @@ def test_a_shard_that_fails_leaves_the_others_finished(demo: DemoRun) -> None:
     assert demo.clone.snakemake(*demo.args).returncode == 0
 
 
+@pytest.mark.slow
 def test_credits_run_out_then_the_same_command_ends_it(demo: DemoRun, overlay: Overlay) -> None:
     """Exit code 2, nothing billed after the end, and after topping up the rows of a run that always had credits."""
     args = overlay(
